@@ -133,7 +133,6 @@ def test_every_script_names_its_source() -> None:
         ("--tolerance_usecs=much\n0 close(3) = 0", "a whole number was expected"),
         ("--speed_of_light=1\n0 close(3) = 0", "--speed_of_light is no option of a script"),
         (LISTENING + "0.5 listen(3, 1) = 0\n0.1 listen(3, 1) = 0", "0.1 s has passed: it is 0.5 s already"),
-        ("0 < S 0:0(0) win 1", "there is no connection"),
         (ACCEPTED + "+0 %{ assert __import__('os') }%", "is not allowed"),
         (ACCEPTED + "+0 %{ open(1) }%", "only assertions and names for numbers are allowed"),
         (ACCEPTED + "+0 %{ assert 1 +* 2 }%", "not Python"),
@@ -210,7 +209,7 @@ def test_of_two_commands_the_second_is_followed_where_there_is_no_first() -> Non
     syn = "+0 < S 0:0(0) win 65535 <mss 1000, TS val 5 ecr 0>\n+0 > S. 0:0(0) ack 1 <mss 1460>\n"
     outcome = script.run_text(LISTENING + f"+0 `{unknown} || {known}`\n" + syn)
     assert outcome.passed
-    assert ["tcp_no_such" in note.text for note in outcome.notes] == [True]
+    assert ["tcp_no_such" in note.text for note in outcome.inert] == [True]
     assert script.run_text(LISTENING + f"+0 `{known} || {unknown}`\n" + syn).passed
     assert script.run_text(LISTENING + f"+0 `{unknown} || {unknown}`\n" + syn).status == "unsupported"
 
@@ -333,6 +332,7 @@ OTHERWISE = {
     "fin-behind-hole": "the translation knows one end of the data stream, the script names several (3.3.3)",
     "fin-before-data": "the translation knows one end of the data stream, the script names several (3.3.3)",
     "rst-right-edge": "a subflow has no window of its own (3.3.1)",
+    "rack-tlp-fin": "a DATA_FIN without data is repeated by the data-level timer (3.3.3)",
     "close-simultaneous": "the states are the subflow's, which is closed after the data stream (3.3.3)",
     "rfc5961-rst": "a RST ends its subflow only (3.5)",
     "rfc5961-reset-race": "a RST ends its subflow only (3.5)",
@@ -422,7 +422,7 @@ def test_any_text_comes_to_an_end() -> None:
         chance = random.Random(seed)
         text = altered(chance.choice(texts), chance)
         seen.add(script.run_text(text, over_mptcp=seed % 5 == 0).status)
-    assert seen == {"passed", "failed", "unsupported", "invalid"}
+    assert seen - {"passed with notes"} == {"passed", "failed", "unsupported", "invalid"}
 
 
 @pytest.mark.parametrize("page", ["scripts.md", "scripts-mptcp.md"])

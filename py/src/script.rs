@@ -98,7 +98,7 @@ fn mismatch(m: &Mismatch) -> Value {
 }
 
 fn report(report: &Report) -> Value {
-    let Report { status, profile, mismatch: differs, why, unchecked, notes, events } = report;
+    let Report { status, profile, mismatch: differs, why, unchecked, notes, inert, events } = report;
     let all = |notes: &[Note]| notes.iter().map(note).collect::<Vec<_>>();
     debug_assert!(*status != Status::Failed || differs.is_some());
     json!({
@@ -109,5 +109,6 @@ fn report(report: &Report) -> Value {
         "why": why.as_ref().map(note),
         "unchecked": all(unchecked),
         "notes": all(notes),
+        "inert": all(inert),
     })
 }

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from anabranch import _core
 from anabranch.directory import ResultError
 
-Status = Literal["passed", "failed", "unsupported", "invalid"]
+Status = Literal["passed", "passed with notes", "failed", "unsupported", "invalid"]
 
 LARGEST = 4 << 20
 """A longer file is not a script."""
@@ -50,13 +50,15 @@ class Outcome:
     Attributes
     ----------
     file : its name
-    status : "passed", "failed", "unsupported" (it needs what the engine has not) or "invalid" (it is not a script)
+    status : "passed", "passed with notes" (some behaviours were accepted without being carried out), "failed",
+        "unsupported" (it needs what the engine has not) or "invalid" (it is not a script)
     profile : the stack whose defaults held
     events : how many of its events happened as it says
     mismatch : where it failed
     why : what is missing, or why it is not a script
     unchecked : parts of it that were not checked
-    notes : what had no effect, or another one than on Linux
+    notes : behaviours accepted without being carried out, any of which could change the result
+    inert : behaviours accepted without being carried out that cannot change the result
     linux : what became of it under Linux's profile, if it failed under another one
     """
 
@@ -68,12 +70,13 @@ class Outcome:
     why: Note | None
     unchecked: tuple[Note, ...]
     notes: tuple[Note, ...]
+    inert: tuple[Note, ...]
     linux: "Outcome | None" = field(default=None)
 
     @property
     def passed(self) -> bool:
-        """It ran to its end as it says."""
-        return self.status == "passed"
+        """It ran to its end as it says, with notes or without."""
+        return self.status in ("passed", "passed with notes")
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
@@ -144,7 +147,7 @@ def run_text(
 
 def summary(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """How many scripts there are of each status."""
-    counts = {"passed": 0, "failed": 0, "unsupported": 0, "invalid": 0}
+    counts = {"passed": 0, "passed with notes": 0, "failed": 0, "unsupported": 0, "invalid": 0}
     for outcome in outcomes:
         counts[outcome.status] += 1
     return counts
@@ -161,6 +164,7 @@ def _outcome(name: str, answer: dict[str, Any]) -> Outcome:
         why=None if answer["why"] is None else Note(**answer["why"]),
         unchecked=tuple(Note(**note) for note in answer["unchecked"]),
         notes=tuple(Note(**note) for note in answer["notes"]),
+        inert=tuple(Note(**note) for note in answer["inert"]),
         linux=None if linux is None else _outcome(name, linux),
     )
 

@@ -4,7 +4,7 @@
 //! sender's own affair), and, if the script names them, window, urgent pointer and ECN field. A segment that the script writes longer
 //! than segments of the connection can be stands for several that leave at once, the last one with PSH.
 
-use anabranch_stack::segment::{Dss, Ecn, Flags, Mptcp, Segment};
+use anabranch_stack::segment::{Dss, Ecn, Flags, Mptcp, Segment, Signal};
 
 use super::ast::{IpFields, Mark, Packet};
 use super::flow::Flow;
@@ -52,8 +52,24 @@ pub fn join(first: &mut Sent, next: &Sent) -> bool {
             (m.len, *data_fin) = (m.len.saturating_add(n.mapping.map_or(0, |n| n.len)), n.data_fin);
         }
         first.full = next.full;
+        first.joined = true;
     }
     fits
+}
+
+/// Joins `fin`, a FIN without data, to the data before it.
+pub fn join_fin(first: &mut Sent, fin: &Sent) -> bool {
+    let (a, b) = (&mut first.segment, &fin.segment);
+    let bare = Flags::FIN.with(Flags::ACK);
+    let fits = first.len > 0 && (first.at, first.flow, fin.len) == (fin.at, fin.flow, 0) && b.flags == bare;
+    let follows =
+        b.seq == a.seq.wrapping_add(first.len) && (a.ack, a.window) == (b.ack, b.window) && a.options == b.options;
+    if fits && follows && !a.flags.has(Flags::FIN) && !a.flags.has(Flags::SYN) {
+        a.flags = a.flags.with(Flags::FIN);
+        first.apart = true;
+        return true;
+    }
+    false
 }
 
 /// The options of both are the same, and the mapping of the second continues that of the first, which is `len` octets long.
@@ -69,12 +85,19 @@ fn continues(a: &Segment, b: &Segment, len: u32) -> bool {
     expected == b.options
 }
 
-/// Compares `sent` with what the script expects.
+/// Compares `sent` with what the script expects. Returns what of the expectation was not met and makes no difference.
 ///
 /// # Errors
 /// If they differ.
-pub fn compare(expected: &Packet, sent: &Sent, flow: &mut Flow, names: &mut Names, exact_stamps: bool) -> Step<()> {
+pub fn compare(
+    expected: &Packet,
+    sent: &Sent,
+    flow: &mut Flow,
+    names: &mut Names,
+    exact_stamps: bool,
+) -> Step<Vec<&'static str>> {
     let same_mptcp = mptcp(expected, sent, flow, names)?;
+    learn_cookie(expected, sent, flow);
     let mut actual = written(sent, flow, names);
     if expected.seq != 0 && actual.flags & Flags::SYN.0 != 0 {
         // A SYN has the number that the script gives it; all others count from it.
@@ -90,7 +113,8 @@ pub fn compare(expected: &Packet, sent: &Sent, flow: &mut Flow, names: &mut Name
         stamps(&mut shown, flow);
         shown.to_string()
     };
-    let same = expected.flags == actual.flags
+    let push = sent.joined && expected.flags == actual.flags | Flags::PSH.0 && expected.flags != actual.flags;
+    let same = (expected.flags == actual.flags || push)
         && (expected.seq, expected.len, expected.ack) == (actual.seq, actual.len, actual.ack)
         && expected.window.is_none_or(|w| Some(w) == actual.window)
         && expected.urgent.is_none_or(|u| u == 0)
@@ -101,11 +125,34 @@ pub fn compare(expected: &Packet, sent: &Sent, flow: &mut Flow, names: &mut Name
     if !same {
         return Stop::differs(expected, text);
     }
-    let (Some(wanted), Some(found)) = (&expected.options, &actual.options) else { return Ok(()) };
+    let notes = [(push, PUSH), (sent.apart, FIN), (std::mem::take(&mut names.spared), DATA_ACK)];
+    let notes = notes.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text).collect();
+    let (Some(wanted), Some(found)) = (&expected.options, &actual.options) else { return Ok(notes) };
     if same_mptcp && options(wanted, found, flow, (exact_stamps, names.is_in_use())) {
-        Ok(())
+        Ok(notes)
     } else {
         Stop::differs(expected, text)
+    }
+}
+
+/// RFC 9293 3.9.1.2 (MUST-61) asks for PSH only on the last segment there is to send. Linux sets it on each packet that the interface
+/// takes apart, as the script writes it (since 5.4: `tcp_transmit_skb`).
+const PUSH: &str = "this segment stands for several, and the last of them was sent without PSH";
+
+/// RFC 9293 3.10.4 leaves open whether a FIN leaves with the last data.
+const FIN: &str = "the FIN left in a segment of its own behind the data";
+
+/// RFC 8684 3.4.1 asks for no DATA_ACK beside ADD_ADDR, and Linux sends none since 5.13.
+const DATA_ACK: &str = "the DATA_ACK beside ADD_ADDR acknowledges nothing new, and was not sent";
+
+/// The octets of a cookie that our SYN/ACK is expected to have are the script's name for the cookie that it has.
+fn learn_cookie(expected: &Packet, sent: &Sent, flow: &mut Flow) {
+    let both = Flags::SYN.0 | Flags::ACK.0;
+    let Signal::FastOpen(cookie) = &sent.segment.options.signal else { return };
+    for option in expected.options.iter().flatten().filter(|_| expected.flags & both == both) {
+        if let Opt::FastOpen(octets, _) = option {
+            flow.cookies.learn(octets, cookie);
+        }
     }
 }
 

@@ -66,9 +66,14 @@ pub fn key_of_escapes(text: &str, len: i64) -> Option<Key> {
     Some(key)
 }
 
-/// What the words stand for on one 4-tuple: the octets of the script, and those of the wire, of which a cookie may have fewer.
+/// What cookies of the script stand for on one 4-tuple: the octets of the script, and those of the wire, of which a cookie may have fewer.
 #[derive(Clone, Debug, Default)]
-pub struct Cookies(Vec<(Vec<u8>, Cookie)>);
+pub struct Cookies {
+    /// The two words.
+    words: Vec<(Vec<u8>, Cookie)>,
+    /// Octets that the script expected in a SYN/ACK: RFC 7413 4.1.2 leaves the cookie to the server, so they are a name.
+    learned: Vec<(Vec<u8>, Cookie)>,
+}
 
 impl Cookies {
     /// Those of a client at this address.
@@ -79,14 +84,45 @@ impl Cookies {
             let script: Option<Vec<u8>> = octets(defines.get(*word)?);
             Some((script?, fast_open_cookie(key, client, 8)))
         });
-        Self(known.collect())
+        Self { words: known.collect(), learned: Vec::new() }
+    }
+
+    /// The script expects `script` where our SYN/ACK has the cookie `sent`. Returns true if both can be the same: the script has no
+    /// other name for `sent`, and no other cookie for `script`.
+    pub fn learn(&mut self, script: &[u8], sent: &Cookie) -> bool {
+        let fits = |known: &[(Vec<u8>, Cookie)], named: bool| {
+            known.iter().all(|(name, cookie)| if name == script { cookie == sent } else { !named || cookie != sent })
+        };
+        let sent = &sent.in_experiment(false);
+        if script.is_empty()
+            || script.len() != sent.as_slice().len()
+            || !fits(&self.words, false)
+            || !fits(&self.learned, true)
+        {
+            return false;
+        }
+        if !self.learned.iter().any(|(name, _)| name == script) {
+            self.learned.push((script.to_vec(), *sent));
+        }
+        true
+    }
+
+    /// Takes over the names that another 4-tuple of the same client has learned.
+    pub fn share(&mut self, other: &Self) {
+        self.learned.clone_from(&other.learned);
+    }
+
+    fn all(&self) -> impl Iterator<Item = &(Vec<u8>, Cookie)> {
+        self.learned.iter().chain(&self.words)
     }
 
     /// The cookie that arrives when the script says `script`; beside MP_CAPABLE there is room for 6 octets (RFC 8684 B.1). `None` if there can
     /// be none of that length.
     pub fn arriving(&self, script: &[u8], multipath: bool) -> Option<Cookie> {
-        match self.0.iter().find(|(known, _)| known == script) {
-            Some((_, cookie)) => Cookie::new(&cookie.as_slice()[..if multipath { 6 } else { 8 }]),
+        match self.all().find(|(known, _)| known == script) {
+            Some((_, cookie)) => {
+                Cookie::new(&cookie.as_slice()[..cookie.as_slice().len().min(if multipath { 6 } else { 8 })])
+            }
             None => Cookie::new(script),
         }
     }
@@ -94,7 +130,7 @@ impl Cookies {
     /// What the script says of a cookie that was sent.
     pub fn sent(&self, cookie: &Cookie) -> Vec<u8> {
         let octets = cookie.as_slice();
-        let known = self.0.iter().find(|(_, ours)| octets.len() >= 6 && ours.as_slice().starts_with(octets));
+        let known = self.all().find(|(_, ours)| octets.len() >= 6 && ours.as_slice().starts_with(octets));
         known.map_or_else(|| octets.to_vec(), |(script, _)| script.clone())
     }
 }
@@ -102,6 +138,18 @@ impl Cookies {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cookie_in_a_syn_ack_is_a_name() {
+        let cookies = [[1; 8], [2; 8]].map(|octets| Cookie::new(&octets).expect("eight octets are a cookie"));
+        let mut names = Cookies::default();
+        assert!(names.learn(b"cookie 1", &cookies[0]) && names.learn(b"cookie 1", &cookies[0]));
+        assert!(!names.learn(b"cookie 1", &cookies[1]), "a name has one cookie");
+        assert!(!names.learn(b"cookie 2", &cookies[0]), "a cookie has one name");
+        assert!(!names.learn(b"", &cookies[1]), "a request for a cookie is no name");
+        assert_eq!(names.arriving(b"cookie 1", false), Some(cookies[0]));
+        assert_eq!(names.sent(&cookies[0]), b"cookie 1");
+    }
 
     #[test]
     fn keys_are_read() {

@@ -5,13 +5,14 @@ use std::net::{IpAddr, SocketAddr};
 
 use anabranch_stack::event::{EndReason, FallbackCause, SubflowId};
 use anabranch_stack::host::{Addresses, ConnectionId, Endpoint, Transmit};
-use anabranch_stack::segment::{Flags, Mptcp, Segment};
+use anabranch_stack::segment::{Flags, Mptcp, Payload, Segment};
 use anabranch_stack::tcp::State;
 use anabranch_stack::tcp::info::Info;
 use anabranch_stack::tcp::subflow::Subflow;
 use anabranch_stack::time::Instant;
 use anabranch_stack::{Connection, Event};
 
+use super::error_queue::ErrorQueue;
 use super::flow::Flow;
 use super::mptcp::Names;
 use super::mptcp::manager::{Change, Manager};
@@ -34,6 +35,10 @@ pub struct Sent {
     pub ip: Ip,
     /// It is as large as a segment of this connection can be.
     pub full: bool,
+    /// It stands for several.
+    pub joined: bool,
+    /// Its FIN was a segment of its own.
+    pub apart: bool,
 }
 
 /// Fields of the IP header that a socket chooses.
@@ -85,6 +90,14 @@ pub struct Known {
     pub error: Option<&'static str>,
     /// When data last arrived.
     pub heard: Option<Instant>,
+    /// How often data arrived, the end of the stream included.
+    pub arrivals: u64,
+    /// Its error queue.
+    pub errors: ErrorQueue,
+    /// The largest window that the peer offered, and the octets in the packet buffer that a call of write filled last.
+    pub largest_window: u64,
+    /// See `largest_window`.
+    pub tail: u64,
     /// It is corked: by TCP_CORK, or by MSG_MORE in the last call that wrote.
     pub corked: bool,
 }
@@ -96,6 +109,13 @@ pub const COUNTERS: [&str; 4] =
 
 /// More steps than this, and the script is taken for one that never ends.
 const STEPS: u64 = 2_000_000;
+
+/// The part of a segment that has `len` octets after the first `from` of its payload. PSH and FIN are the last part's.
+fn piece(segment: &Segment, from: u32, len: u32, last: bool) -> Segment {
+    let ends = Flags::PSH.0 | Flags::FIN.0;
+    let flags = if last { segment.flags } else { Flags(segment.flags.0 & !ends) };
+    Segment { seq: segment.seq.wrapping_add(from), flags, payload: Payload::new(0, len), ..*segment }
+}
 
 /// The engine.
 pub struct Host {
@@ -158,12 +178,25 @@ impl Host {
     /// The flow with these addresses; a new one if there is none. It becomes the current one.
     pub fn enter(&mut self, addresses: Addresses) -> usize {
         let known = self.flows.iter().position(|f| f.addresses == addresses);
-        let at = known.unwrap_or_else(|| {
-            self.flows.push(Flow::new(addresses, self.over_mptcp, &self.defines));
-            self.flows.len() - 1
-        });
+        let at = known.unwrap_or_else(|| self.add_flow(addresses));
         self.current = Some(at);
         at
+    }
+
+    fn add_flow(&mut self, addresses: Addresses) -> usize {
+        self.flows.push(Flow::new(addresses, self.over_mptcp, &self.defines));
+        let new = self.flows.len() - 1;
+        let same = |f: &Flow| f.addresses.remote.ip() == addresses.remote.ip();
+        if let Some(other) = self.flows[..new].iter().find(|f| same(f)).map(|f| f.cookies.clone()) {
+            self.flows[new].cookies.share(&other);
+        }
+        new
+    }
+
+    /// The names of cookies that `flow` has learned hold for all 4-tuples of its client.
+    pub fn share_cookies(&mut self, flow: usize) {
+        let (client, cookies) = (self.flows[flow].addresses.remote.ip(), self.flows[flow].cookies.clone());
+        self.flows.iter_mut().filter(|f| f.addresses.remote.ip() == client).for_each(|f| f.cookies.share(&cookies));
     }
 
     /// We opened this connection.
@@ -228,8 +261,8 @@ impl Host {
         self.current_info().map_or(State::Closed, |(_, info)| info.state)
     }
 
-    /// A segment arrives on `flow`.
-    pub fn arrive(&mut self, flow: usize, segment: &Segment, len: u32) -> Step<()> {
+    /// A segment arrives on `flow`; if its payload is longer than `most`, in several of that length at once.
+    pub fn arrive(&mut self, flow: usize, segment: &Segment, len: u32, most: u32) -> Step<()> {
         self.remember();
         let (payload, mut segment) = (vec![0; len as usize], *segment);
         let before = self.connection_on(flow).map(|(id, c)| (id, c.received()));
@@ -237,14 +270,21 @@ impl Host {
         if let Some(over) = &mut self.flows[flow].over {
             over.arrives(&mut segment, len);
         }
-        self.endpoint.handle_packet(self.now, self.flows[flow].addresses, &segment, &payload);
+        let (addresses, count) = (self.flows[flow].addresses, payload.len().div_ceil(most as usize).max(1));
+        for i in 0..count {
+            let (from, to) = (i * most as usize, payload.len().min((i + 1).saturating_mul(most as usize)));
+            let piece = piece(&segment, from as u32, (to - from) as u32, i + 1 == count);
+            self.endpoint.handle_packet(self.now, addresses, &piece, &payload[from..to]);
+        }
         if asks && self.connection_on(flow).is_some_and(|(_, c)| c.is_multipath()) {
             self.count_up(COUNTERS[0]);
         }
         if let Some((id, before)) = before {
             let after = self.endpoint.connection(id).map_or(before, Connection::received);
+            let known = self.known.entry(id).or_default();
+            known.arrivals += u64::from(after > before);
             if after > before || len > 0 {
-                self.known.entry(id).or_default().heard = Some(self.now);
+                known.heard = Some(self.now);
             }
         }
         self.pump()
@@ -256,7 +296,19 @@ impl Host {
         while self.manager.open(&mut self.endpoint) {
             self.drain()?;
         }
+        let waiting: Vec<_> = self.known.iter().filter(|(_, k)| !k.errors.is_idle()).map(|(id, _)| *id).collect();
+        waiting.into_iter().for_each(|id| self.settle(id));
         Ok(())
+    }
+
+    /// Puts into the error queue of a connection what its progress asks for.
+    pub fn settle(&mut self, id: ConnectionId) {
+        let now = self.now;
+        let Some(known) = self.known.get_mut(&id) else { return };
+        let (unsent, unacknowledged) =
+            self.endpoint.connection(id).map_or((0, 0), |c| (c.info(now, 0).unsent, c.unacknowledged()));
+        let written = known.errors.written;
+        known.errors.progress(now, written.saturating_sub(unsent), written.saturating_sub(unacknowledged));
     }
 
     /// Takes out segments, then events, until there are none.
@@ -278,10 +330,7 @@ impl Host {
     fn record(&mut self, transmit: Transmit) {
         let Transmit { addresses, mut segment, payload } = transmit;
         let flow = self.flows.iter().rposition(|f| f.addresses == addresses);
-        let flow = flow.unwrap_or_else(|| {
-            self.flows.push(Flow::new(addresses, self.over_mptcp, &self.defines));
-            self.flows.len() - 1
-        });
+        let flow = flow.unwrap_or_else(|| self.add_flow(addresses));
         let (f, len) = (&mut self.flows[flow], payload.len() as u32);
         if let Some(Taken::Held(answer)) = f.over.as_mut().map(|over| over.sent(&mut segment, len)) {
             if let Some(answer) = answer {
@@ -295,7 +344,16 @@ impl Host {
         self.names.note_sent(&mut f.member, f.addresses, &segment);
         let (id, mss) = self.subflow_on(flow).map_or((None, 0), |(id, s)| (Some(id), s.mss()));
         let ip = id.and_then(|id| self.known.get(&id)).map(|known| known.ip).unwrap_or_default();
-        self.sent.push_back(Sent { at: self.now, flow, segment, len, ip, full: len > 0 && len == mss });
+        self.sent.push_back(Sent {
+            at: self.now,
+            flow,
+            segment,
+            len,
+            ip,
+            full: len > 0 && len == mss,
+            joined: false,
+            apart: false,
+        });
     }
 
     fn count_up(&mut self, counter: &'static str) {
@@ -328,6 +386,7 @@ impl Host {
             }
             Event::EndOfStream => {
                 known.ended = true;
+                known.arrivals += 1;
                 let connection = self.endpoint.connection(id);
                 known.ended_first = connection.is_some_and(|c| c.is_end_acknowledged().is_none());
             }

@@ -66,9 +66,28 @@ pub fn holds(command: &str, sockets: &[Socket]) -> Option<bool> {
     plain.then_some(found != not)
 }
 
+/// Returns whether `grep " 0A " /proc/net/tcp | grep ":PORT"` succeeds: a socket listens at the port, which is hexadecimal. `None` if the
+/// command is another one.
+pub fn listens(command: &str, ports: &[u16]) -> Option<bool> {
+    let (list, search) = command.split_once('|')?;
+    let files = list.trim().strip_prefix("grep \" 0A \" ")?;
+    let known = |file: &str| matches!(file, "/proc/net/tcp" | "/proc/net/tcp6");
+    let port = search.trim().strip_prefix("grep \":")?.strip_suffix('"')?;
+    let port = u16::from_str_radix(port, 16).ok()?;
+    files.split_whitespace().all(known).then(|| ports.contains(&port))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_listener_is_in_the_list() {
+        let command = "grep \" 0A \" /proc/net/tcp /proc/net/tcp6 | grep \":1F90\"";
+        assert_eq!((listens(command, &[8080]), listens(command, &[80])), (Some(true), Some(false)));
+        assert_eq!(listens("grep \" 01 \" /proc/net/tcp | grep \":1F90\"", &[8080]), None);
+        assert_eq!(listens("grep \" 0A \" /etc/hosts | grep \":1F90\"", &[8080]), None);
+    }
 
     #[test]
     fn a_word_is_in_the_list_or_not() {

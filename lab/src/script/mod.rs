@@ -6,10 +6,10 @@
 //! and what differs, is in `docs/scripts.md`.
 //!
 //! - `cursor`, `parser`, `packet`, `option`, `call`: from text to the events of [`ast`]
-//! - `settings`, `shell`, `sysctl`, `listing`: what a script configures, and what it asks the system for
+//! - `settings`, `shell`, `conditions`, `sysctl`, `listing`: what a script configures, and what it asks the system for
 //! - [`mptcp`]: what scripts say of Multipath TCP
 //! - `host`, `flow`, `over`: the engine, the script's numbers for its own, and a script of TCP over Multipath TCP
-//! - `sockets`, `system`, `arguments`, `constants`: the application's calls
+//! - `sockets`, `system`, `error_queue`, `arguments`, `constants`: the application's calls
 //! - `compare`, `names`: what was sent beside what was expected; what assertions see
 //! - [`run`], [`report`]: one run, and what became of it
 
@@ -17,8 +17,10 @@ mod arguments;
 pub mod ast;
 mod call;
 mod compare;
+mod conditions;
 mod constants;
 pub mod cursor;
+mod error_queue;
 mod fast_open;
 mod flow;
 mod host;

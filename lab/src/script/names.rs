@@ -115,6 +115,7 @@ fn subflow(names: &mut Names, info: &Info, opened: bool) {
         ("tcpi_lost", info.in_flight.lost.into()),
         ("tcpi_retrans", info.in_flight.retransmitted.into()),
         ("tcpi_rcv_mss", info.rcv_mss.into()),
+        ("tcpi_reordering", info.reordering.into()),
         ("tcpi_min_rtt", info.min_rtt.map_or(0, microseconds)),
         ("tcpi_delivered", delivered(info, opened)),
         ("tcpi_delivered_ce", info.counts.delivered_ce as i64),

@@ -7,6 +7,8 @@ use std::fmt;
 pub enum Status {
     /// Everything was as the script says.
     Passed,
+    /// Everything was as the script says, and at least one behaviour was accepted without being carried out.
+    Noted,
     /// Something was not as the script says.
     Failed,
     /// The script needs something that the engine or the runner does not have.
@@ -20,6 +22,7 @@ impl Status {
     pub fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
+            Self::Noted => "passed with notes",
             Self::Failed => "failed",
             Self::Unsupported => "unsupported",
             Self::Invalid => "invalid",
@@ -66,8 +69,10 @@ pub struct Report {
     pub why: Option<Note>,
     /// Parts of it that were not checked.
     pub unchecked: Vec<Note>,
-    /// What had no effect, or another one than on Linux.
+    /// Behaviours that were accepted without being carried out. Each of them could change the result.
     pub notes: Vec<Note>,
+    /// Behaviours that were accepted without being carried out and cannot change the result.
+    pub inert: Vec<Note>,
     /// Number of events that happened as the script says.
     pub events: usize,
 }
@@ -75,8 +80,8 @@ pub struct Report {
 impl Report {
     /// Of a script that nothing has happened in.
     pub fn begun(profile: &'static str) -> Self {
-        let (unchecked, notes) = (Vec::new(), Vec::new());
-        Self { status: Status::Passed, profile, mismatch: None, why: None, unchecked, notes, events: 0 }
+        let (unchecked, notes, inert) = (Vec::new(), Vec::new(), Vec::new());
+        Self { status: Status::Passed, profile, mismatch: None, why: None, unchecked, notes, inert, events: 0 }
     }
 
     /// Of something that is not a script.

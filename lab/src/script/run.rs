@@ -5,8 +5,8 @@
 use anabranch_stack::segment::{Ecn, Flags, Segment};
 use anabranch_stack::time::Instant;
 
-use super::ast::{Action, Base, Call, Event, Expr, Icmp, Mark, Packet, Script, When};
-use super::compare::{compare, join, written};
+use super::ast::{Action, Base, Call, Event, Icmp, Mark, Packet, Script, When};
+use super::compare::{compare, join, join_fin, written};
 use super::flow::Flow;
 use super::host::{Host, Sent};
 use super::listing;
@@ -17,7 +17,7 @@ use super::report::{Mismatch, Note, Report, Status, Step, Stop, seconds};
 use super::settings::{Options, Settings};
 use super::shell;
 use super::sockets::{Role, Sockets};
-use super::system::{self, Returned, System};
+use super::system::{self, Returned, System, expected, judge};
 
 /// Why an assertion does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +66,8 @@ pub fn run<'a>(script: &Script, options: &Options, assert: &'a mut Assert<'a>) -
             return report;
         }
     };
+    let mut settings = settings;
+    settings.icmp = script.events.iter().any(|event| matches!(event.action, Action::Icmp(_)));
     let (mut host, sockets) = (Host::new(options), Sockets::default());
     host.reachable.push(settings.remote);
     let mut run = Run { host, sockets, settings, waiting: None, last: Instant::ZERO, assert };
@@ -83,9 +85,14 @@ pub fn run<'a>(script: &Script, options: &Options, assert: &'a mut Assert<'a>) -
         }
     }
     report.notes = std::mem::take(&mut run.settings.notes);
+    report.inert = std::mem::take(&mut run.settings.inert);
     report.unchecked = std::mem::take(&mut run.settings.unchecked);
-    if let (Status::Passed, Some(first)) = (report.status, report.unchecked.first()) {
-        (report.status, report.why) = (Status::Unsupported, Some(first.clone()));
+    match (report.status, report.unchecked.first()) {
+        (Status::Passed, Some(first)) => (report.status, report.why) = (Status::Unsupported, Some(first.clone())),
+        (Status::Passed, None) if !(report.notes.is_empty() && report.inert.is_empty()) => {
+            report.status = Status::Noted
+        }
+        _ => {}
     }
     report
 }
@@ -298,12 +305,10 @@ impl Run<'_> {
         if flows::is_said(packet) {
             let listener = self.sockets.all().find(|t| t.role == Role::Listening).and_then(|t| t.local);
             at = Some(flows::arrive(&mut self.host, packet, self.settings.remote, listener)?);
-        } else if syn && packet.flags & Flags::ACK.0 == 0 {
+        } else if self.host.current.is_none() || syn && packet.flags & Flags::ACK.0 == 0 {
             self.opens();
         }
-        let Some(at) = at.or(self.host.current) else {
-            return Stop::wrong("a segment arrives, but there is no connection: listen or connect first");
-        };
+        let Some(at) = at.or(self.host.current) else { return Stop::wrong("a segment arrives on no connection") };
         let flow = &mut self.host.flows[at];
         if syn {
             flow.note_peer_syn(packet.seq);
@@ -315,19 +320,26 @@ impl Run<'_> {
             names.begin(&mut flow.member, addresses.remote.ip());
         }
         Arriving { names, member: &mut flow.member, addresses, packet }.complete(options, &mut segment.options)?;
-        self.host.arrive(at, &segment, packet.len)
+        self.host.arrive(at, &segment, packet.len, self.settings.largest_arrival)
     }
 
-    /// A SYN arrives: on the current 4-tuple if there is a connection, else on a new one.
+    /// A SYN arrives, or another segment before there was a connection: on the current 4-tuple if there is a connection, else on a new
+    /// one. Where nothing listens, it arrives at the port that packetdrill binds.
     fn opens(&mut self) {
         if self.host.current.is_some_and(|at| self.host.connection_on(at).is_some()) {
             return;
         }
         let listener = self.sockets.all().find(|t| t.role == Role::Listening).and_then(|t| t.local);
-        let Some(local) = listener else { return };
+        let Some(local) = listener.or(self.host.current.is_none().then(|| self.bound())) else { return };
         let port = u16::try_from(50_000 + self.host.flows.len()).unwrap_or(u16::MAX);
         let remote = std::net::SocketAddr::new(self.settings.remote, port);
         self.host.enter(anabranch_stack::host::Addresses { local, remote });
+    }
+
+    /// Where a segment arrives when nothing listens: at the address of a socket that is bound, else at the default one.
+    fn bound(&self) -> std::net::SocketAddr {
+        let bound = self.sockets.all().find_map(|t| t.local);
+        bound.unwrap_or(std::net::SocketAddr::new(self.settings.local, system::PORT))
     }
 
     fn outbound(&mut self, event: &Event, expected: &Packet, begin: Instant, end: Instant) -> At<()> {
@@ -349,13 +361,16 @@ impl Run<'_> {
         self.advance_until(latest, found)?;
         self.overdue()?;
         let flow = flows::leave(&self.host, expected);
-        let Some(sent) = flow.and_then(|flow| self.take(flow, expected.len)) else {
+        let Some(sent) = flow.and_then(|flow| self.take(flow, expected)) else {
             let until = if latest == EVER { "ever".to_owned() } else { format!("until {} s", seconds(latest.0)) };
             return Err(here(Stop::Differs(expected.to_string(), format!("nothing is sent {until}"))));
         };
         flows::left(&mut self.host, sent.flow, expected);
         let Host { flows, names, .. } = &mut self.host;
-        compare(expected, &sent, &mut flows[sent.flow], names, self.settings.exact_stamps).map_err(here)?;
+        let exact = self.settings.exact_stamps;
+        let notes = compare(expected, &sent, &mut flows[sent.flow], names, exact).map_err(here)?;
+        notes.into_iter().for_each(|text| self.settings.note_inert(event.line, text.to_owned()));
+        self.host.share_cookies(sent.flow);
         let early = event.when != When::Any && Instant(sent.at.0.saturating_add(self.settings.tolerance.0)) < begin;
         if early || sent.at > latest {
             let (begin, end) = (seconds(begin.0), seconds(end.0));
@@ -366,8 +381,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The next segment on `flow`, joined with those after it up to `len` octets.
-    fn take(&mut self, flow: usize, len: u32) -> Option<Sent> {
+    /// The next segment on `flow`, joined with those after it up to what is expected.
+    fn take(&mut self, flow: usize, expected: &Packet) -> Option<Sent> {
+        let len = expected.len;
         let at = self.host.sent.iter().position(|s| s.flow == flow)?;
         let mut first = self.host.sent.remove(at)?;
         while self.settings.joins && first.len < len {
@@ -375,6 +391,11 @@ impl Run<'_> {
             if first.len + next.len > len || !join(&mut first, next) {
                 break;
             }
+            self.host.sent.remove(at);
+        }
+        // A FIN may have a segment of its own behind the data that the script has it with.
+        let whole = self.settings.joins && expected.flags & Flags::FIN.0 != 0 && first.len == expected.len;
+        if whole && self.host.sent.get(at).is_some_and(|next| join_fin(&mut first, next)) {
             self.host.sent.remove(at);
         }
         Some(first)
@@ -408,6 +429,8 @@ impl Run<'_> {
     fn shell(&mut self, line: u32, commands: &str) -> Step<()> {
         // The lines configure what the host goes by.
         self.settings.listing = listing::of(&self.host);
+        let listening = self.sockets.all().filter(|t| t.role == Role::Listening);
+        self.settings.ports = listening.filter_map(|t| t.local).map(|local| local.port()).collect();
         std::mem::swap(&mut self.settings.paths, &mut self.host.manager);
         std::mem::swap(&mut self.settings.counters, &mut self.host.counters);
         let done = shell::run(&mut self.settings, line, commands);
@@ -455,27 +478,4 @@ fn arriving(packet: &Packet, flow: &Flow, options: &[option::Opt]) -> Segment {
         options: option::arriving(options, flow),
         ..Segment::default()
     }
-}
-
-fn expected(call: &Call) -> String {
-    let value = call.result.as_ref().map_or("?".to_owned(), ToString::to_string);
-    call.errno.as_ref().map_or(format!("{} = {value}", call.name), |errno| format!("{} = {value} {errno}", call.name))
-}
-
-/// Compares what a call returned with what the script says.
-fn judge(call: &Call, returned: Returned) -> Step<()> {
-    let (value, error) = match returned {
-        Returned::Value(n) => (n, None),
-        Returned::Error(error) => (-1, Some(error)),
-        Returned::Blocks => return Ok(()),
-    };
-    let same = match &call.result {
-        None | Some(Expr::Any) => true,
-        Some(wanted) => super::arguments::value(wanted)? == value,
-    };
-    if same && call.errno.as_deref().is_none_or(|errno| Some(errno) == error) {
-        return Ok(());
-    }
-    let actual = error.map_or(format!("{} = {value}", call.name), |error| format!("{} = -1 {error}", call.name));
-    Stop::differs(expected(call), actual)
 }

@@ -50,6 +50,10 @@ pub struct Settings {
     /// One expected segment may stand for several that are sent at once, all but the last of them full: what Linux hands to its
     /// interface before the interface takes it apart.
     pub joins: bool,
+    /// Payload octets of an arriving segment at most: a longer one arrives in several at once.
+    pub largest_arrival: u32,
+    /// Unsent octets from which on no more are taken (`tcp_notsent_lowat`).
+    pub not_sent: u32,
     /// Sockets of Multipath TCP offer it.
     pub multipath: bool,
     /// ECN for connections that we open; [`Config::ecn`] is for those that we accept.
@@ -64,19 +68,28 @@ pub struct Settings {
     pub counters: BTreeMap<&'static str, i64>,
     /// The connections there are, as `ss` lists them, while shell lines are followed.
     pub listing: Vec<Socket>,
+    /// The ports at which sockets listen, while shell lines are followed.
+    pub ports: Vec<u16>,
+    /// Files that shell lines have made, and how long each is.
+    pub files: BTreeMap<String, u64>,
+    /// The script has ICMP messages.
+    pub icmp: bool,
     /// Where files are looked for.
     pub directory: Option<PathBuf>,
     /// The cookies of servers are to be forgotten.
     pub forgets: bool,
-    /// What the user should know about.
+    /// Behaviours accepted without being carried out, any of which could change the result.
     pub notes: Vec<Note>,
+    /// Behaviours accepted without being carried out that cannot change the result.
+    pub inert: Vec<Note>,
+    /// Variables of the shell lines, by name.
+    pub variables: BTreeMap<String, String>,
     /// What was not checked, because only Linux has it.
     pub unchecked: Vec<Note>,
 }
 
 /// Names of the option lines that change nothing here, and why.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
-    ("mss", "segments arrive as the script writes them, whatever they are put together from"),
     ("send_omit_free", "there are no buffers to be used again"),
     ("non_fatal", "every mismatch ends the script"),
     ("init_scripts", "no script is run before"),
@@ -87,6 +100,9 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("wire_protocol", "there is no wire"),
     ("tcp_ts_ecr_scaled", "an echo is a name for a timestamp that was sent"),
 ];
+
+/// Of those, the ones that cannot change a result.
+const INERT: [&str; 6] = ["send_omit_free", "verbose", "so_filename", "wire_protocol", "speed", "non_fatal"];
 
 impl Settings {
     /// What holds at the beginning.
@@ -107,13 +123,20 @@ impl Settings {
             remote: IpAddr::from([192, 0, 2, 1]),
             exact_stamps: false,
             joins: true,
+            largest_arrival: u32::MAX,
+            not_sent: u32::MAX,
             paths: Manager::default(),
             changes: Vec::new(),
             counters: BTreeMap::new(),
             listing: Vec::new(),
+            ports: Vec::new(),
+            files: BTreeMap::new(),
+            icmp: false,
             forgets: false,
             directory: options.directory.clone(),
             notes: Vec::new(),
+            inert: Vec::new(),
+            variables: BTreeMap::new(),
             unchecked: Vec::new(),
         };
         // How large headers are follows from the version, wherever its line stands.
@@ -121,7 +144,21 @@ impl Settings {
         for line in versions.into_iter().chain(others) {
             settings.option(options, line).map_err(|text| Note { line: line.line, text })?;
         }
+        settings.define_variables();
         Ok(settings)
+    }
+
+    /// Variables of the environment, as packetdrill sets them for shell lines.
+    fn define_variables(&mut self) {
+        let version = if self.local.is_ipv6() { "ipv6" } else { "ipv4" };
+        let variables = [
+            ("OPT_IP_VERSION", version.to_owned()),
+            ("OPT_LOCAL_IP", self.local.to_string()),
+            ("OPT_REMOTE_IP", self.remote.to_string()),
+            ("OPT_NETMASK_IP", "255.255.0.0".to_owned()),
+            ("OPT_LOCAL_DEV", "tun0".to_owned()),
+        ];
+        self.variables.extend(variables.map(|(name, value)| (name.to_owned(), value)));
     }
 
     fn option(&mut self, options: &Options, line: &OptionLine) -> Result<(), String> {
@@ -130,7 +167,7 @@ impl Settings {
         match name.as_str() {
             "tolerance_usecs" => {
                 let said = Duration(number()?.saturating_mul(1000));
-                self.tolerance = options.tolerance.unwrap_or(said);
+                self.tolerance = options.tolerance.map_or(said, |asked| asked.max(said));
             }
             "tcp_ts_tick_usecs" => match number()? {
                 0 => self.exact_stamps = false,
@@ -145,6 +182,11 @@ impl Settings {
                 }
                 _ => return Err(format!("--{name}={value}: ipv4 or ipv6 was expected")),
             },
+            "mss" => {
+                let mss = u32::try_from(number()?).ok().filter(|mss| *mss > 0);
+                self.largest_arrival = mss.ok_or(format!("--mss={value}: 1 to {}", u32::MAX))?;
+            }
+            "strict_segments" => self.joins = false,
             "local_ip" => self.local = address(name, value)?,
             "remote_ip" => self.remote = address(name, value)?,
             "gateway_ip" | "netmask_ip" | "bind_port" | "connect_port" => {
@@ -159,10 +201,17 @@ impl Settings {
                 (self.config.mss, self.config.mss_option) = (mss.into(), Some(largest(mss, options)));
             }
             _ => match WITHOUT_EFFECT.iter().find(|(n, _)| n == name) {
-                Some((_, why)) => self.note(line.line, format!("--{name} has no effect: {why}")),
+                Some((_, why)) => {
+                    let text = format!("--{name} has no effect: {why}");
+                    if INERT.contains(&name.as_str()) {
+                        self.note_inert(line.line, text)
+                    } else {
+                        self.note(line.line, text)
+                    }
+                }
                 None => {
                     return Err(format!(
-                        "--{name} is no option of a script; options: tolerance_usecs, tcp_ts_tick_usecs, ip_version, local_ip, remote_ip, mtu"
+                        "--{name} is no option of a script; options: tolerance_usecs, tcp_ts_tick_usecs, ip_version, local_ip, remote_ip, mtu, strict_segments"
                     ));
                 }
             },
@@ -180,9 +229,14 @@ impl Settings {
         Ok(())
     }
 
-    /// Tells the user something.
+    /// Notes a behaviour that is accepted without being carried out, and could change the result.
     pub fn note(&mut self, line: u32, text: String) {
         self.notes.push(Note { line, text });
+    }
+
+    /// Notes a behaviour that is accepted without being carried out, and cannot change the result.
+    pub fn note_inert(&mut self, line: u32, text: String) {
+        self.inert.push(Note { line, text });
     }
 }
 

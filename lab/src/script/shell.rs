@@ -3,8 +3,10 @@
 //! Nothing is run. A line is taken apart into commands; each is followed, known to make no difference (and noted), or reported as
 //! unsupported. `defaults.sh` and its like are read from where the script lies and followed line by line.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::conditions::{self, Branches};
 use super::host::COUNTERS;
 use super::listing;
 use super::report::{Step, Stop};
@@ -27,14 +29,17 @@ pub fn run(settings: &mut Settings, line: u32, commands: &str) -> Step<()> {
 
 fn each(settings: &mut Settings, line: u32, commands: &str, depth: u32) -> Step<()> {
     let joined = commands.replace("\\\n", " ");
+    let mut branches = Branches::default();
     for command in
         joined.lines().flat_map(|l| uncommented(l).split(';').flat_map(|c| c.split("&&")).collect::<Vec<_>>())
     {
-        if !command.trim().is_empty() {
-            either(settings, line, command, depth)?;
+        let Some(command) = branches.take(command, &mut settings.variables)? else { continue };
+        let command = conditions::expand(command, &settings.variables);
+        if !command.is_empty() && !conditions::assign(&command, &mut settings.variables)? {
+            either(settings, line, &command, depth)?;
         }
     }
-    Ok(())
+    branches.close()
 }
 
 /// `a || b`: what there is not has failed, as `sysctl` of a name that a kernel does not have.
@@ -42,7 +47,8 @@ fn either(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step
     let mut commands = command.split("||").peekable();
     while let Some(command) = commands.next() {
         match one(settings, line, command.trim(), depth) {
-            Err(Stop::Lacks(why)) if commands.peek().is_some() => settings.note(line, why),
+            // The script has an alternative, and that is followed.
+            Err(Stop::Lacks(why)) if commands.peek().is_some() => settings.note_inert(line, why),
             done => return done,
         }
     }
@@ -87,6 +93,12 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             Ok(())
         }
         "ss" | "!" => listed(settings, line, command),
+        "grep" if listing::listens(command, &settings.ports).is_some() => {
+            match listing::listens(command, &settings.ports) {
+                Some(false) => Stop::differs(command, "no socket listens there"),
+                _ => Ok(()),
+            }
+        }
         "nstat" | "grep" => {
             if command.starts_with("nstat -n") {
                 settings.counters.clear();
@@ -95,6 +107,9 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             }
             Ok(())
         }
+        // Linux's default, and what CUBIC with HyStart does here: both a train of acknowledgements and the delay end slow start.
+        "echo" if command == "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect" => Ok(()),
+        "rm" | "dd" if files(&mut settings.files, base, &rest) => Ok(()),
         "rm" | "dd" | "sleep" | "sync" | "echo" | "cp" | "touch" => {
             settings.note(line, format!("`{command}` has no effect: there is no shell"));
             Ok(())
@@ -104,6 +119,11 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             Ok(())
         }
         "true" => Ok(()),
+        "ip" if matches!(rest[..], ["addr", "add", ..]) => {
+            settings
+                .note_inert(line, format!("`{command}` has no effect: segments reach each address that a line names"));
+            Ok(())
+        }
         "ip" if matches!(rest[..], ["link" | "addr" | "route", ..]) => {
             settings.note(line, format!("`{command}` has no effect: there is no interface"));
             Ok(())
@@ -115,6 +135,25 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
         _ if base.starts_with("sysctl_restore_") => Ok(()),
         _ if base.ends_with(".sh") => file(settings, line, name, depth),
         _ => Stop::lacks(format!("the command `{command}`")),
+    }
+}
+
+/// Follows `rm -f FILE` and `dd bs=N count=N if=/dev/zero of=FILE`: which files there are, and how long each is. Returns false if the
+/// command is another one.
+fn files(files: &mut BTreeMap<String, u64>, name: &str, rest: &[&str]) -> bool {
+    if let ("rm", ["-f", file]) = (name, rest) {
+        files.remove(*file);
+        return true;
+    }
+    let of = |key: &str| rest.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+    let number = |key: &str| of(key)?.parse::<u64>().ok();
+    let len = number("bs").zip(number("count")).and_then(|(size, count)| size.checked_mul(count));
+    match (name, of("if"), of("of"), len) {
+        ("dd", Some("/dev/zero"), Some(file), Some(len)) => {
+            files.insert(file.to_owned(), len);
+            true
+        }
+        _ => false,
     }
 }
 

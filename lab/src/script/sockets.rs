@@ -20,8 +20,8 @@ pub enum Kind {
     Tcp(Tcp),
     /// An epoll instance: descriptors with the events asked for, and those last reported.
     Epoll(BTreeMap<i64, Watch>),
-    /// A file or a pipe.
-    Other,
+    /// A file or a pipe; of a file that a shell line has made, its length.
+    Other(Option<u64>),
 }
 
 /// What an epoll instance knows of a descriptor.
@@ -31,6 +31,8 @@ pub struct Watch {
     pub events: i64,
     /// Reported before, for edges.
     pub reported: i64,
+    /// How often data had arrived, and messages had come into the error queue, when it was last looked at.
+    pub seen: (u64, u64),
     /// EPOLLONESHOT: it was reported.
     pub spent: bool,
 }
@@ -61,6 +63,8 @@ pub struct Tcp {
     pub abortive: bool,
     /// TCP_INQ: recvmsg says how much is left.
     pub inq: bool,
+    /// SO_ZEROCOPY: MSG_ZEROCOPY has a meaning.
+    pub zero_copy: bool,
     /// IP_TOS and IP_TTL.
     pub ip: Ip,
     /// TCP_FASTOPEN_CONNECT: the connection to this port opens with the first write.
@@ -105,6 +109,12 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// Unsent octets from which on a call of the socket writes no more; `None`: it writes whatever the buffer takes.
+    pub fn lowat(&self, settings: &Settings) -> Option<u64> {
+        let own = u32::try_from(self.not_sent).ok().filter(|own| *own > 0);
+        own.or(Some(settings.not_sent)).filter(|lowat| *lowat < u32::MAX).map(u64::from)
+    }
+
     /// The configuration of a new connection.
     pub fn config(&self, settings: &Settings, active: bool) -> Config {
         let mut config = settings.config.clone();
@@ -145,6 +155,7 @@ impl Tcp {
             read_shut: false,
             abortive: false,
             inq: false,
+            zero_copy: false,
             ip: Ip::default(),
             deferred: None,
             chosen,

@@ -52,6 +52,24 @@ const FOLLOWED: &[(&str, Set)] = &[
         s.fast_open.1 = key(v).ok_or("a key such as a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4 was expected")?;
         Ok(())
     }),
+    ("tcp_tso_win_divisor", |s, v| {
+        // A burst waits only for less than this part of the window, which with 100 is less than a segment.
+        match number(v)? {
+            3 => {}
+            100.. => s.config.defer_bursts = false,
+            _ => return Err("3, or 100 and more".to_owned()),
+        }
+        Ok(())
+    }),
+    ("tcp_notsent_lowat", |s, v| {
+        s.not_sent = number(v)?.min(u32::MAX.into()) as u32;
+        Ok(())
+    }),
+    ("tcp_synack_retries", |s, v| {
+        s.config.syn_ack_retries = Some(number(v)?.min(255) as u32);
+        Ok(())
+    }),
+    ("tcp_slow_start_after_idle", |s, v| flag(v, &mut s.config.restart_after_idle)),
     ("tcp_syn_retries", |s, v| {
         s.config.syn_retries = Some(number(v)?.min(255) as u32);
         Ok(())
@@ -80,20 +98,17 @@ const ALWAYS: &[(&str, &str, &str)] = &[
     ("tcp_recovery", "1", "the profile chooses the detector of losses"),
     ("tcp_early_retrans", "4", "the profile chooses the detector of losses"),
     ("tcp_frto", "2", "the profile chooses the judge of timeouts"),
-    ("tcp_slow_start_after_idle", "1", "the window restarts after an idle period (RFC 5681 4.1)"),
-    ("tcp_ecn_option", "", "there is no Accurate ECN"),
+    ("tcp_fastopen_blackhole_timeout_sec", "0", "Fast Open is given up for one server, not for all"),
+    ("tcp_pacing_ss_ratio", "200", "the pacing ratio in slow start is 200 %"),
+    ("tcp_pacing_ca_ratio", "120", "the pacing ratio in congestion avoidance is 120 %"),
+    ("tcp_no_metrics_save", "1", "no metrics are kept from one connection to the next"),
 ];
 
 /// Those that mean nothing to the engine, and why.
 const WITHOUT_MEANING: &[(&str, &str)] = &[
-    ("tcp_tso_win_divisor", "segments are not put together"),
-    ("tcp_min_tso_segs", "segments are not put together"),
-    ("tcp_synack_retries", "a SYN/ACK is sent again for three minutes (RFC 9293 3.8.3)"),
     ("tcp_pacing_ss_ratio", "the engine's own pacing ratios are 200 % and 120 %"),
     ("tcp_pacing_ca_ratio", "the engine's own pacing ratios are 200 % and 120 %"),
-    ("tcp_notsent_lowat", "it only delays the readiness that poll reports"),
     ("tcp_fastopen_blackhole_timeout_sec", "Fast Open is given up for one server, not for all"),
-    ("tcp_slow_start_after_idle", "the window restarts after an idle period (RFC 5681 4.1), whatever is set"),
     ("tcp_no_metrics_save", "nothing is kept from one connection to the next"),
     ("tcp_moderate_rcvbuf", "the profile chooses whether the receive buffer grows"),
     ("tcp_ecn_fallback", "there is nothing to fall back from"),
@@ -102,7 +117,13 @@ const WITHOUT_MEANING: &[(&str, &str)] = &[
     ("net.mptcp.path_manager", "there is one path manager"),
     ("net.mptcp.allow_join_initial_addr_port", "joins are always taken"),
     ("net.mptcp.blackhole_timeout", "nothing is kept from one connection to the next"),
-    ("tcp_ecn_option_beacon", "there is no Accurate ECN"),
+];
+
+/// Those that cannot change a result, and why.
+const INERT: &[(&str, &str)] = &[
+    // `tcp_ecn` from 3 on, which would negotiate it, is refused.
+    ("tcp_ecn_option", "the engine never negotiates Accurate ECN (RFC 9768), whose option this sysctl controls"),
+    ("tcp_ecn_option_beacon", "the engine never negotiates Accurate ECN (RFC 9768), whose option this sysctl controls"),
 ];
 
 fn number(value: &str) -> Result<u64, String> {
@@ -162,6 +183,20 @@ pub fn set(settings: &mut Settings, line: u32, name: &str, value: &str) -> Step<
         return set(settings, value).or_else(|why| Stop::lacks(format!("{short}={value}: {why}")));
     }
     if ALWAYS.iter().any(|(n, always, _)| *n == short && *always == value.trim()) {
+        return Ok(());
+    }
+    if short == "tcp_min_tso_segs" {
+        let text = format!("{short}={value} has no effect: an expected segment may stand for several");
+        // How large packets for segmentation offload are decides which bursts wait for room.
+        if settings.config.defer_bursts {
+            settings.note(line, text)
+        } else {
+            settings.note_inert(line, text)
+        }
+        return Ok(());
+    }
+    if let Some((_, why)) = INERT.iter().find(|(n, _)| *n == short) {
+        settings.note_inert(line, format!("{short}={value} has no effect: {why}"));
         return Ok(());
     }
     if let Some((_, why)) = WITHOUT_MEANING.iter().find(|(n, _)| *n == short) {

@@ -13,6 +13,9 @@ use super::settings::Settings;
 use super::sockets::{Sockets, Tcp};
 use crate::scenario::nearest::did_you_mean;
 
+/// Where packetdrill binds and connects to unless told otherwise.
+pub const PORT: u16 = 8080;
+
 /// What a call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returned {
@@ -101,6 +104,33 @@ impl System<'_> {
             Some(_) => self.sockets.tcp(fd).ok_or(Returned::Error("ENOTSOCK")),
         })
     }
+}
+
+/// What the script expects a call to return, in its words.
+pub fn expected(call: &Call) -> String {
+    let value = call.result.as_ref().map_or("?".to_owned(), ToString::to_string);
+    call.errno.as_ref().map_or(format!("{} = {value}", call.name), |errno| format!("{} = {value} {errno}", call.name))
+}
+
+/// Compares what a call returned with what the script says.
+///
+/// # Errors
+/// If they differ.
+pub fn judge(call: &Call, returned: Returned) -> Step<()> {
+    let (value, error) = match returned {
+        Returned::Value(n) => (n, None),
+        Returned::Error(error) => (-1, Some(error)),
+        Returned::Blocks => return Ok(()),
+    };
+    let same = match &call.result {
+        None | Some(Expr::Any) => true,
+        Some(wanted) => super::arguments::value(wanted)? == value,
+    };
+    if same && call.errno.as_deref().is_none_or(|errno| Some(errno) == error) {
+        return Ok(());
+    }
+    let actual = error.map_or(format!("{} = {value}", call.name), |error| format!("{} = -1 {error}", call.name));
+    Stop::differs(expected(call), actual)
 }
 
 /// The descriptor that the script expects a call to return.

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use anabranch_stack::host::Addresses;
 use anabranch_stack::mptcp::keys;
-use anabranch_stack::segment::{Flags, Mptcp, Segment, Signal};
+use anabranch_stack::segment::{DataAck, Flags, Mptcp, Segment, Signal};
 
 use super::option::{Key, Place};
 use crate::script::report::{Step, Stop};
@@ -61,6 +61,10 @@ pub struct Names {
     their_ids: BTreeMap<IpAddr, u8>,
     /// Identifiers of our addresses.
     our_ids: BTreeMap<IpAddr, u8>,
+    /// The highest DATA_ACK that we sent, counted from the peer's first data sequence number.
+    pub acknowledged: u64,
+    /// The latest comparison took a segment without a DATA_ACK that the script expects.
+    pub spared: bool,
 }
 
 impl Names {
@@ -127,6 +131,14 @@ impl Names {
                 self.our_ids.insert(addresses.local.ip(), address_id);
             }
             _ => {}
+        }
+        if let (Some(ack), Ok(pair)) = (segment.dss().and_then(|dss| dss.data_ack), self.pair(member, Way::In)) {
+            let first = keys::initial_dsn(pair.sender);
+            let ack = match ack {
+                DataAck::Four(ack) => ack.wrapping_sub(first as u32).into(),
+                DataAck::Eight(ack) => ack.wrapping_sub(first),
+            };
+            self.acknowledged = self.acknowledged.max(ack);
         }
         if let Signal::AddAddr { advertised, .. } = segment.options.signal {
             self.our_ids.insert(advertised.address.addr, advertised.address.id);

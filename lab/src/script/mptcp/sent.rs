@@ -49,7 +49,18 @@ impl Leaving<'_> {
                 None => same = false,
             }
         });
+        self.names.spared =
+            wanted.iter().any(|w| matches!(w, Mp::AddAddr { .. })) && open.iter().any(|w| self.repeats(w));
+        if self.names.spared {
+            open.clear();
+        }
         failed.map_or(Ok(same && open.is_empty()), Err)
+    }
+
+    /// Returns true if the option is a DSS that has nothing but a DATA_ACK of what earlier segments acknowledged.
+    fn repeats(&self, option: &Mp) -> bool {
+        let Mp::Dss { ack: Some(ack), dsn: None, fin: false, .. } = option else { return false };
+        ack.key.is_none() && ack.value.is_none_or(|ack| ack <= self.names.acknowledged.max(1))
     }
 
     /// The MPTCP options as the script would write them.

@@ -62,7 +62,7 @@ impl System<'_> {
         let command = call.word(1);
         let tcp = socket!(self, call).clone();
         let found = match &*command {
-            "SIOCINQ" | "FIONREAD" => self.readable(call)?,
+            "SIOCINQ" | "FIONREAD" => self.readable(call)?.0,
             "SIOCOUTQ" => {
                 let unacknowledged = tcp.connection(self.host).and_then(|(_, c, _)| c).map(|c| c.unacknowledged());
                 i64::try_from(unacknowledged.unwrap_or(0)).unwrap_or(i64::MAX)
@@ -79,7 +79,9 @@ impl System<'_> {
 
     /// A file: something that sendfile can send.
     pub(super) fn open(&mut self, call: &Call) -> Step<Returned> {
-        self.sockets.add(descriptor(call)?, Kind::Other).map(Returned::Value)
+        let name = if let Expr::Text(name) = call.arg(0)? { name.clone() } else { String::new() };
+        let len = self.settings.files.get(&name).copied();
+        self.sockets.add(descriptor(call)?, Kind::Other(len)).map(Returned::Value)
     }
 
     pub(super) fn pipe(&mut self, call: &Call) -> Step<Returned> {
@@ -87,7 +89,7 @@ impl System<'_> {
             return Stop::wrong("pipe: two descriptors were expected: pipe([5, 6])");
         };
         for end in ends {
-            self.sockets.add(value(end)?, Kind::Other)?;
+            self.sockets.add(value(end)?, Kind::Other(None))?;
         }
         Ok(Returned::Value(0))
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use anabranch_stack::host::{Addresses, ConnectionId};
 
-use super::{Returned, System, descriptor, socket};
+use super::{PORT, Returned, System, descriptor, socket};
 use crate::script::arguments::field;
 use crate::script::ast::{Call, Expr};
 use crate::script::constants;
@@ -12,13 +12,13 @@ use crate::script::fast_open::{CLIENT, CLIENT_BARE};
 use crate::script::report::{Step, Stop};
 use crate::script::sockets::{Kind, Role, Tcp};
 
-/// Where packetdrill binds and connects to unless told otherwise.
-const PORT: u16 = 8080;
-
 impl System<'_> {
     pub(super) fn socket(&mut self, call: &Call) -> Step<Returned> {
         let kind = call.int(1)?;
         let protocol = call.word(2);
+        if kind & 0xf == 1 && matches!(&*protocol, "IPPROTO_UDP" | "17") {
+            return Ok(Returned::Error("EPROTONOSUPPORT"));
+        }
         if kind & 0xf != constants::number("SOCK_STREAM").unwrap_or(1)
             || !matches!(&*protocol, "IPPROTO_TCP" | "0" | "6" | "IPPROTO_MPTCP" | "262")
         {
@@ -76,6 +76,7 @@ impl System<'_> {
             role: Role::Open(id, false),
             local: Some(local),
             inq: tcp.inq,
+            zero_copy: tcp.zero_copy,
             ip: tcp.ip,
             chosen: tcp.chosen,
             ..Tcp::new(nonblocking)

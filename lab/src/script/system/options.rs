@@ -16,11 +16,13 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("SO_REUSEPORT", "no address is kept from others"),
     ("SO_PRIORITY", "there is no queue"),
     ("SO_MARK", "there is no routing"),
-    ("SO_ZEROCOPY", "it only permits MSG_ZEROCOPY"),
     ("IP_FREEBIND", "there are no addresses of interfaces"),
     ("IP_RECVERR", "it only permits MSG_ERRQUEUE"),
     ("IP_MTU_DISCOVER", "no packet is too large for the path unless ICMP says so"),
 ];
+
+/// Of those, the ones that cannot change a result.
+const INERT: [&str; 3] = ["SO_PRIORITY", "SO_MARK", "IP_FREEBIND"];
 
 /// Larger buffers than this are taken for this: as `net.core.wmem_max` bounds them.
 const LARGEST: i64 = 64 << 20;
@@ -33,7 +35,10 @@ impl System<'_> {
         let tcp = socket!(self, call);
         if let Some((_, why)) = WITHOUT_EFFECT.iter().find(|(n, _)| *n == name) {
             if !matches!(&*name, "SO_REUSEADDR" | "SO_REUSEPORT") {
-                self.settings.note(line, format!("{name} has no effect: {why}"));
+                let text = format!("{name} has no effect: {why}");
+                // A path MTU is learnt from ICMP messages alone.
+                let inert = INERT.contains(&&*name) || name == "IP_MTU_DISCOVER" && !self.settings.icmp;
+                if inert { self.settings.note_inert(line, text) } else { self.settings.note(line, text) }
             }
             return Ok(Returned::Value(0));
         }
@@ -71,17 +76,27 @@ impl System<'_> {
                     return Ok(Returned::Error("EINVAL"));
                 }
             }
-            "TCP_NOTSENT_LOWAT" => {
-                tcp.chosen.not_sent = value(&argument)?;
-                let text = "TCP_NOTSENT_LOWAT has no effect: it only delays the readiness that poll reports".to_owned();
-                self.settings.note(line, text);
-            }
+            "TCP_NOTSENT_LOWAT" => tcp.chosen.not_sent = value(&argument)?,
             "TCP_INQ" => tcp.inq = value(&argument)? != 0,
+            "SO_ZEROCOPY" => tcp.zero_copy = value(&argument)? != 0,
+            "SO_TIMESTAMPING" => return self.stamp(call, value(&argument)?),
             _ if open => return Stop::lacks(format!("setsockopt of {name} on a connection")),
             _ => return Stop::lacks(format!("setsockopt of {name}")),
         }
         self.renew(call)?;
         self.reconfigure(call, &name)?;
+        Ok(Returned::Value(0))
+    }
+
+    /// SO_TIMESTAMPING: which messages about sent data come into the error queue.
+    fn stamp(&mut self, call: &Call, flags: i64) -> Step<Returned> {
+        let tcp = socket!(self, call).clone();
+        let Some((id, connection, _)) = tcp.connection(self.host) else {
+            return Stop::lacks("setsockopt of SO_TIMESTAMPING without a connection");
+        };
+        let unacknowledged = connection.map_or(0, anabranch_stack::Connection::unacknowledged);
+        let errors = &mut self.host.known.entry(id).or_default().errors;
+        errors.stamp(flags, errors.written.saturating_sub(unacknowledged));
         Ok(Returned::Value(0))
     }
 

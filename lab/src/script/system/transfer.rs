@@ -11,7 +11,7 @@ use crate::script::ast::{Call, Expr};
 use crate::script::constants;
 use crate::script::fast_open::CLIENT;
 use crate::script::report::{Step, Stop};
-use crate::script::sockets::{Role, Tcp};
+use crate::script::sockets::{Kind, Role, Tcp};
 
 /// Octets written or read in one piece.
 const PIECE: u64 = 1 << 16;
@@ -41,11 +41,23 @@ impl System<'_> {
 
     pub(super) fn recvmsg(&mut self, call: &Call) -> Step<Returned> {
         let message = call.arg(1)?;
+        if flag(call.int(2)?, "MSG_ERRQUEUE") {
+            return self.error(call, message);
+        }
         let returned = self.receive(call, buffers(field(message, "msg_iov"))?, call.int(2)?)?;
         if let (Returned::Value(_), Some(control)) = (returned, field(message, "msg_control")) {
             self.control(call, control)?;
         }
         Ok(returned)
+    }
+
+    /// The oldest message of the error queue.
+    fn error(&mut self, call: &Call, message: &Expr) -> Step<Returned> {
+        let tcp = socket!(self, call).clone();
+        let Some((id, ..)) = tcp.connection(self.host) else { return Ok(Returned::Error("EAGAIN")) };
+        let tolerance = self.settings.tolerance.0;
+        let found = self.host.known.entry(id).or_default().errors.receive(message, tolerance)?;
+        Ok(if found { Returned::Value(0) } else { Returned::Error("EAGAIN") })
     }
 
     /// What recvmsg says besides: how much is left (TCP_INQ).
@@ -56,7 +68,8 @@ impl System<'_> {
             if kind != "TCP_CM_INQ" {
                 return Stop::lacks(format!("control messages of type {kind}"));
             }
-            let left = self.readable(call)?;
+            let (octets, ended) = self.readable(call)?;
+            let left = octets + i64::from(octets == 0 && ended);
             let expected = field(message, "cmsg_data").map(value).transpose()?;
             if expected.is_some_and(|n| n != left) {
                 return Stop::differs(format!("cmsg_data={}", expected.unwrap_or(0)), format!("cmsg_data={left}"));
@@ -65,16 +78,16 @@ impl System<'_> {
         Ok(())
     }
 
-    /// Octets that can be read; the end of the stream counts as one, as on Linux.
-    pub(super) fn readable(&mut self, call: &Call) -> Step<i64> {
+    /// Octets that can be read, and whether the end of the stream follows.
+    pub(super) fn readable(&mut self, call: &Call) -> Step<(i64, bool)> {
         let tcp = socket_of(self, call)?.clone();
-        let Some((_, connection, known)) = tcp.connection(self.host) else { return Ok(0) };
+        let Some((_, connection, known)) = tcp.connection(self.host) else { return Ok((0, false)) };
         let octets = connection.map_or(0, anabranch_stack::Connection::readable);
-        Ok(i64::try_from(octets).unwrap_or(i64::MAX) + i64::from(octets == 0 && known.ended))
+        Ok((i64::try_from(octets).unwrap_or(i64::MAX), known.ended))
     }
 
     fn receive(&mut self, call: &Call, most: u64, flags: i64) -> Step<Returned> {
-        for name in ["MSG_ERRQUEUE", "MSG_PEEK", "MSG_OOB", "MSG_WAITALL", "MSG_TRUNC"] {
+        for name in ["MSG_ERRQUEUE", "MSG_OOB", "MSG_WAITALL"] {
             if flag(flags, name) {
                 return Stop::lacks(format!("{name} in {}", call.name));
             }
@@ -90,7 +103,9 @@ impl System<'_> {
         };
         let there = connection.map_or(0, anabranch_stack::Connection::readable).min(most);
         if there > 0 {
-            self.take(id, there)?;
+            if !flag(flags, "MSG_PEEK") {
+                self.take(id, there)?;
+            }
             return Ok(Returned::Value(there.try_into().unwrap_or(i64::MAX)));
         }
         if let Some(error) = self.host.known.entry(id).or_default().error.take() {
@@ -179,6 +194,9 @@ impl System<'_> {
                 Ok(written) => *self.progress = written,
                 Err(error) => return Ok(Returned::Error(error)),
             }
+            if *self.progress > 0 && !waits(&tcp, flags) {
+                self.wrote(&tcp, id, flags);
+            }
         } else {
             self.host.pump()?;
         }
@@ -190,7 +208,12 @@ impl System<'_> {
     }
 
     pub(super) fn sendfile(&mut self, call: &Call) -> Step<Returned> {
-        self.transmit(call, call.octets(3)?, 0)
+        let (octets, from) = (call.octets(3)?, call.args.get(2).map_or(Ok(0), value)?);
+        let left = match self.sockets.get(call.int(1)?) {
+            Some(Kind::Other(Some(len))) => len.saturating_sub(from.unsigned_abs()),
+            _ => octets,
+        };
+        self.transmit(call, octets.min(left), 0)
     }
 
     pub(super) fn splice(&mut self, call: &Call) -> Step<Returned> {
@@ -203,7 +226,7 @@ impl System<'_> {
     }
 
     fn transmit(&mut self, call: &Call, octets: u64, flags: i64) -> Step<Returned> {
-        for name in ["MSG_OOB", "MSG_ZEROCOPY", "MSG_EOR"] {
+        for name in ["MSG_OOB", "MSG_EOR"] {
             if flag(flags, name) {
                 return Stop::lacks(format!("{name} in {}", call.name));
             }
@@ -229,6 +252,9 @@ impl System<'_> {
         };
         *self.progress += written;
         let total = i64::try_from(*self.progress).unwrap_or(i64::MAX);
+        if total > 0 && (*self.progress == octets || !waits(&tcp, flags)) {
+            self.wrote(&tcp, id, flags);
+        }
         Ok(match () {
             () if *self.progress == octets => Returned::Value(total),
             () if waits(&tcp, flags) => Returned::Blocks,
@@ -237,10 +263,50 @@ impl System<'_> {
         })
     }
 
+    /// A call that returns now has written octets.
+    fn wrote(&mut self, tcp: &Tcp, id: ConnectionId, flags: i64) {
+        let zero_copy = tcp.zero_copy && flag(flags, "MSG_ZEROCOPY");
+        self.host.known.entry(id).or_default().errors.wrote(zero_copy);
+        self.host.settle(id);
+    }
+
     /// Writes up to `octets` octets: as many as there is room for.
     fn put(&mut self, tcp: &Tcp, id: ConnectionId, octets: u64) -> Step<Result<u64, &'static str>> {
         let unsent = self.host.endpoint.connection(id).map_or(0, anabranch_stack::Connection::unacknowledged);
         let room = tcp.chosen.send_buffer.map_or(octets, |buffer| octets.min(buffer.saturating_sub(unsent)));
+        let Some(lowat) = tcp.chosen.lowat(self.settings) else { return self.fill(id, room) };
+        let mut written = 0;
+        while let Some(part) = self.part(id, lowat).filter(|_| written < room) {
+            let part = part.min(room - written);
+            match self.fill(id, part)? {
+                Err(error) if written == 0 => return Ok(Err(error)),
+                Err(_) | Ok(0) => break,
+                Ok(n) => {
+                    self.host.known.entry(id).or_default().tail += n;
+                    written += n;
+                }
+            }
+        }
+        Ok(Ok(written))
+    }
+
+    /// TCP_NOTSENT_LOWAT: octets that go into the last packet buffer, or into a new one if it is full and fewer than `lowat` octets
+    /// are unsent (Linux: `tcp_sendmsg_locked`). A packet buffer holds half of the peer's largest window (`tcp_bound_to_half_wnd`).
+    fn part(&mut self, id: ConnectionId, lowat: u64) -> Option<u64> {
+        let info = self.host.endpoint.connection(id)?.info(self.host.now, 0);
+        let known = self.host.known.entry(id).or_default();
+        known.largest_window = known.largest_window.max(info.peer_window);
+        let mss = u64::from(info.mss.max(1));
+        let whole = ((known.largest_window / 2).min(PIECE) / mss).max(1) * mss;
+        known.tail = known.tail.min(info.unsent);
+        if known.tail == 0 || known.tail >= whole {
+            known.tail = 0;
+            return (info.unsent < lowat).then_some(whole);
+        }
+        Some(whole - known.tail)
+    }
+
+    fn fill(&mut self, id: ConnectionId, room: u64) -> Step<Result<u64, &'static str>> {
         let piece = vec![0; room.min(PIECE) as usize];
         let mut written = 0;
         loop {
@@ -254,6 +320,7 @@ impl System<'_> {
                 break;
             }
         }
+        self.host.known.entry(id).or_default().errors.written += written;
         self.host.pump()?;
         Ok(Ok(written))
     }

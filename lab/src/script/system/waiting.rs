@@ -27,15 +27,19 @@ impl System<'_> {
                 let (_, connection, known) = tcp.connection(self.host)?;
                 let over = connection.is_none() || known.failed;
                 let readable = connection.is_some_and(|c| c.readable() > 0) || known.ended || over || tcp.read_shut;
+                let lowat = tcp.chosen.lowat(self.settings);
                 let room = |c: &anabranch_stack::Connection| {
-                    tcp.chosen.send_buffer.map_or(c.writable(), |b| b.saturating_sub(c.unacknowledged())) > 0
+                    // Linux: `tcp_stream_memory_free` wakes a writer when half of the mark is left.
+                    lowat.is_none_or(|lowat| c.info(self.host.now, 0).unsent.saturating_mul(2) < lowat)
+                        && tcp.chosen.send_buffer.map_or(c.writable(), |b| b.saturating_sub(c.unacknowledged())) > 0
                 };
                 let writable = over || (known.connected && connection.is_some_and(room));
                 events |= if readable { bit("POLLIN") } else { 0 };
                 events |= if writable { bit("POLLOUT") } else { 0 };
                 events |= if known.ended || over { bit("POLLRDHUP") } else { 0 };
                 events |= if over { bit("POLLHUP") } else { 0 };
-                events |= if known.error.is_some() { bit("POLLERR") } else { 0 };
+                let error = known.error.is_some() || known.errors.is_ready();
+                events |= if error { bit("POLLERR") } else { 0 };
             }
             // One that waits for its first data takes them (Linux: `tcp_poll`).
             _ if tcp.deferred.is_some() => events |= bit("POLLOUT"),
@@ -78,7 +82,7 @@ impl System<'_> {
         let (command, fd) = (call.word(1), call.int(2)?);
         let events = call.args.get(3).and_then(|e| field(e, "events")).map(value).transpose()?;
         let Some(Kind::Epoll(watches)) = self.sockets.get(call.int(0)?) else { return Ok(Returned::Error("EINVAL")) };
-        let watch = Watch { events: events.unwrap_or(0), reported: 0, spent: false };
+        let watch = Watch { events: events.unwrap_or(0), reported: 0, seen: (0, 0), spent: false };
         Ok(match (&*command, watches.contains_key(&fd)) {
             ("EPOLL_CTL_ADD", true) => Returned::Error("EEXIST"),
             ("EPOLL_CTL_MOD" | "EPOLL_CTL_DEL", false) => Returned::Error("ENOENT"),
@@ -94,21 +98,31 @@ impl System<'_> {
         })
     }
 
-    /// Edges (EPOLLET) are changes of what is ready: the kernel's wake-ups, of which there are more, are not followed.
+    /// How often data have arrived on a descriptor, and messages have come into its error queue: each is an edge (EPOLLET).
+    fn wakes(&mut self, fd: i64) -> (u64, u64) {
+        let known = self.sockets.tcp(fd).and_then(|tcp| tcp.connection(self.host)).map(|(_, _, known)| known);
+        known.map_or((0, 0), |known| (known.arrivals, known.errors.posted))
+    }
+
+    /// Edges (EPOLLET): an event that was not reported before, and each of [`System::wakes`].
     pub(super) fn epoll_wait(&mut self, call: &Call) -> Step<Returned> {
         let Some(Kind::Epoll(watches)) = self.sockets.get(call.int(0)?) else { return Ok(Returned::Error("EINVAL")) };
         let all: Vec<_> = watches.iter().map(|(fd, watch)| (*fd, *watch)).collect();
         let (mut found, always) = (Vec::new(), bit("EPOLLERR") | bit("EPOLLHUP"));
         for (fd, watch) in all {
             let now = self.ready(fd).unwrap_or(0) & (watch.events | always);
-            let news = if watch.events & bit("EPOLLET") != 0 { now & !watch.reported } else { now };
+            let seen = self.wakes(fd);
+            let arrived = seen.0 > watch.seen.0 && now & bit("EPOLLIN") != 0;
+            let woken = arrived || seen.1 > watch.seen.1 && now & bit("EPOLLERR") != 0;
+            let edge = watch.events & bit("EPOLLET") != 0;
+            let news = if edge && !woken { now & !watch.reported } else { now };
             let report = news != 0 && !watch.spent;
             if report {
                 found.push((fd, now));
             }
             let spent = watch.spent || (report && watch.events & bit("EPOLLONESHOT") != 0);
             if let Some(Kind::Epoll(watches)) = self.sockets.get(call.int(0)?) {
-                watches.insert(fd, Watch { reported: now, spent, ..watch });
+                watches.insert(fd, Watch { reported: now, seen, spent, ..watch });
             }
         }
         if found.is_empty() && call.int(3)? != 0 {
