@@ -157,10 +157,7 @@ impl Endpoint {
             return Err(InUse(addresses));
         }
         let entropy = self.draw();
-        if config.fast_open && config.as_linux {
-            self.cookies.tolerate(addresses);
-        }
-        let cached = if config.fast_open { self.cookies.cached(now, addresses) } else { None };
+        let cached = self.begin_fast_open(now, addresses, &config);
         let mut connection = Connection::connect_among(config, entropy, |token| self.tokens.contains_key(&token));
         if let Some(cached) = cached {
             connection.request_fast_open(cached);

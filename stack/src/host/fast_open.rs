@@ -1,7 +1,12 @@
 //! TCP Fast Open (RFC 7413) as an endpoint's user sees it: the key of a server's cookies, and whether a server has given us one.
 
 use super::endpoint::{Addresses, Endpoint};
+use crate::Config;
+use crate::segment::Cookie;
 use crate::time::Instant;
+
+/// A server's cookie and MSS, if they are known.
+type Known = Option<(Cookie, Option<u16>)>;
 
 impl Endpoint {
     /// The cookies that the listener of `port` gives are made with `key` from now on, and only those it takes. RFC 7413 6.3.4: servers behind
@@ -11,6 +16,14 @@ impl Endpoint {
         if let Some(listener) = self.listening.get_mut(&port) {
             listener.key = key;
         }
+    }
+
+    /// What a connection to a server begins with: a cookie or the request for one, or `None` without Fast Open.
+    pub(super) fn begin_fast_open(&mut self, now: Instant, addresses: Addresses, config: &Config) -> Option<Known> {
+        if config.fast_open && config.as_linux {
+            self.cookies.tolerate(addresses);
+        }
+        config.fast_open.then(|| self.cookies.cached(now, addresses)).flatten()
     }
 
     /// Forgets what servers have given and refused.
