@@ -136,13 +136,13 @@ pub fn compare(
 }
 
 /// RFC 9293 3.9.1.2 (MUST-61) asks for PSH only on the last segment there is to send. Linux sets it on each packet that the interface
-/// takes apart, as the script writes it (since 5.4: `tcp_transmit_skb`).
+/// takes apart, as the script writes it (`tcp_transmit_skb`).
 const PUSH: &str = "this segment stands for several, and the last of them was sent without PSH";
 
 /// RFC 9293 3.10.4 leaves open whether a FIN leaves with the last data.
 const FIN: &str = "the FIN left in a segment of its own behind the data";
 
-/// RFC 8684 3.4.1 asks for no DATA_ACK beside ADD_ADDR, and Linux sends none since 5.13.
+/// RFC 8684 3.4.1 asks for no DATA_ACK beside ADD_ADDR, and Linux 6.1 sends none.
 const DATA_ACK: &str = "the DATA_ACK beside ADD_ADDR acknowledges nothing new, and was not sent";
 
 /// The octets of a cookie that our SYN/ACK is expected to have are the script's name for the cookie that it has.
