@@ -1,32 +1,37 @@
-//! Variables of shell lines, and `if [[ ... ]]` over them: as much of bash as files of public suites need.
+//! Variables and `if [[ ... ]]` in the shell commands of a script: the part of bash that the public packetdrill suites use.
 //!
-//! Known are `NAME=value`, `let NAME=sum`, `$NAME`, `${NAME}`, and in brackets `a = b`, `a == b`, `a != b`, `-n a`, `-z a` and
-//! `a =~ pattern` with an extended regular expression of POSIX. Everything else is reported as unsupported.
+//! Supports assignments (`NAME=value`, `let NAME=sum`), expansions (`$NAME`, `${NAME}`) and the conditions `a = b`,
+//! `a == b`, `a != b`, `-n a`, `-z a` and `a =~ pattern`. The pattern is an extended regular expression of POSIX. Any other
+//! condition makes the script unsupported.
 
 use std::collections::BTreeMap;
 
+use regex_lite::Regex;
+
 use super::report::{Step, Stop};
 
-/// Values by name. `BASH_REMATCH[1]` is the name of what the first group of the latest pattern matched.
+/// Values of shell variables by name. As in bash, `BASH_REMATCH[1]` holds the text that the first group of the latest `=~`
+/// matched.
 pub type Variables = BTreeMap<String, String>;
 
-/// The branches of the `if` commands that are open.
+/// Stack of the `if` commands whose `fi` has not come yet, the innermost last.
 #[derive(Debug, Default)]
 pub struct Branches(Vec<Branch>);
 
 #[derive(Clone, Copy, Debug)]
 struct Branch {
-    /// The commands of this branch are followed.
+    /// True if the commands of the current branch are executed.
     followed: bool,
-    /// A branch of this `if` was or is followed, or none can be.
+    /// True if the remaining branches of this `if` are skipped: one was executed, or an enclosing branch is skipped.
     decided: bool,
 }
 
 impl Branches {
-    /// Takes one command. Returns what of it is to be followed, if anything.
+    /// Processes one shell command. Returns the command to execute, without `then` or `else`; `None` if there is none or it is
+    /// in a skipped branch.
     ///
     /// # Errors
-    /// If a condition is not supported, or a branch belongs to no `if`.
+    /// If a condition is not supported, or `elif`, `else`, `then` or `fi` has no `if`.
     pub fn take<'c>(&mut self, command: &'c str, variables: &mut Variables) -> Step<Option<&'c str>> {
         let command = command.trim();
         let (word, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
@@ -61,7 +66,7 @@ impl Branches {
         self.0.iter().all(|branch| branch.followed)
     }
 
-    /// Nothing follows.
+    /// Checks at the end of the script that every `if` has its `fi`.
     ///
     /// # Errors
     /// If an `if` is still open.
@@ -70,7 +75,7 @@ impl Branches {
     }
 }
 
-/// Evaluates `[[ ... ]]`.
+/// Evaluates the condition `[[ ... ]]`. A match of `=~` sets the variables `BASH_REMATCH[N]`.
 fn holds(condition: &str, variables: &mut Variables) -> Step<bool> {
     let inner = condition.trim().strip_prefix("[[ ").and_then(|rest| rest.trim_end().strip_suffix(" ]]"));
     let Some(inner) = inner.map(str::trim) else { return Stop::lacks(format!("the condition `{condition}`")) };
@@ -89,21 +94,22 @@ fn holds(condition: &str, variables: &mut Variables) -> Step<bool> {
         return Stop::lacks(format!("the condition `{condition}`"));
     };
     let text = complete(&value(left))?.to_owned();
-    let Some(groups) = Pattern::read(pattern.trim()).map(|pattern| pattern.find(&text)) else {
+    let Some(regex) = posix_pattern(pattern.trim()) else {
         return Stop::lacks(format!("the pattern {pattern}"));
     };
-    for (i, group) in groups.iter().flatten().enumerate() {
-        variables.insert(format!("BASH_REMATCH[{i}]"), group.clone());
+    let Some(groups) = regex.captures(&text) else { return Ok(false) };
+    for (i, group) in groups.iter().enumerate() {
+        variables.insert(format!("BASH_REMATCH[{i}]"), group.map_or("", |group| group.as_str()).to_owned());
     }
-    Ok(groups.is_some())
+    Ok(true)
 }
 
-/// The value is there: no expansion is left in it that is not known.
+/// Returns `value` if nothing in it remains to be expanded: no unknown variable and no command substitution.
 fn complete(value: &str) -> Step<&str> {
     if value.contains('$') || value.contains('`') { Stop::lacks(format!("the expansion `{value}`")) } else { Ok(value) }
 }
 
-/// Replaces `$NAME` and `${NAME}` of known variables by their values. Everything else stays as it is.
+/// Replaces `$NAME` and `${NAME}` by the values of known variables. Leaves unknown variables unchanged.
 pub fn expand(text: &str, variables: &Variables) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = rest.find('$') {
@@ -123,10 +129,11 @@ pub fn expand(text: &str, variables: &Variables) -> String {
     out + rest
 }
 
-/// Follows `NAME=value` and `let NAME=sum`. Returns false if the command, whose variables are expanded, is neither.
+/// Executes the assignment `NAME=value` or `let NAME=sum`. The variables in `command` are expanded already. Returns false if
+/// `command` is not an assignment.
 ///
 /// # Errors
-/// If the value needs an expansion that is not known.
+/// If the value contains an unknown variable, or the sum has a term that is not a whole number.
 pub fn assign(command: &str, variables: &mut Variables) -> Step<bool> {
     let (sums, words) = command.strip_prefix("let ").map_or((false, command), |rest| (true, rest.trim()));
     let Some((name, value)) = words.split_once('=') else { return Ok(false) };
@@ -146,129 +153,12 @@ pub fn assign(command: &str, variables: &mut Variables) -> Step<bool> {
     Ok(true)
 }
 
-/// One item of a pattern, repeated between `least` and `most` times.
-#[derive(Debug)]
-struct Item {
-    of: Of,
-    least: usize,
-    most: usize,
-}
-
-#[derive(Debug)]
-enum Of {
-    /// One character of these ranges, or of none of them.
-    One(Vec<(char, char)>, bool),
-    /// A group, with its number.
-    Group(usize, Vec<Item>),
-}
-
-/// An extended regular expression without alternatives, anchors and bounds.
-struct Pattern {
-    items: Vec<Item>,
-    groups: usize,
-}
-
-type Groups = Vec<(usize, usize)>;
-
-impl Pattern {
-    fn read(text: &str) -> Option<Self> {
-        let (mut chars, mut groups) = (text.chars().collect::<Vec<_>>().into_iter().peekable(), 0);
-        let items = items(&mut chars, &mut groups, 0)?;
-        chars.next().is_none().then_some(Self { items, groups })
-    }
-
-    /// The leftmost match: the whole, then each group.
-    fn find(&self, text: &str) -> Option<Vec<String>> {
-        let text: Vec<char> = text.chars().collect();
-        (0..=text.len()).find_map(|from| {
-            let mut groups = vec![(0, 0); self.groups + 1];
-            let mut end = |at: usize, groups: &mut Groups| {
-                groups[0] = (from, at);
-                true
-            };
-            sequence(&self.items, &text, from, &mut groups, &mut end)
-                .then(|| groups.iter().map(|(a, b)| text[*a..*b].iter().collect()).collect())
-        })
-    }
-}
-
-type Chars = std::iter::Peekable<std::vec::IntoIter<char>>;
-
-/// How deep groups may lie in each other.
-const DEPTH: usize = 8;
-
-fn items(chars: &mut Chars, groups: &mut usize, depth: usize) -> Option<Vec<Item>> {
-    let mut items = Vec::new();
-    while let Some(c) = chars.next_if(|c| *c != ')') {
-        let of = match c {
-            '(' if depth < DEPTH => {
-                *groups += 1;
-                let number = *groups;
-                let inner = self::items(chars, groups, depth + 1)?;
-                chars.next_if_eq(&')')?;
-                Of::Group(number, inner)
-            }
-            '[' => set(chars)?,
-            '.' => Of::One(vec![(char::MIN, char::MAX)], true),
-            '\\' => chars.next().map(|c| Of::One(vec![(c, c)], true))?,
-            '|' | '^' | '$' | '{' | '*' | '+' | '?' | '(' => return None,
-            c => Of::One(vec![(c, c)], true),
-        };
-        let repeat = chars.next_if(|c| matches!(c, '*' | '+' | '?'));
-        let (least, most) = match repeat {
-            None => (1, 1),
-            Some('*') => (0, usize::MAX),
-            Some('+') => (1, usize::MAX),
-            Some(_) => (0, 1),
-        };
-        items.push(Item { of, least, most });
-    }
-    Some(items)
-}
-
-/// `[a-f]`, `[^:]`; the bracket was taken.
-fn set(chars: &mut Chars) -> Option<Of> {
-    let wanted = chars.next_if_eq(&'^').is_none();
-    let mut ranges = Vec::new();
-    loop {
-        let first = chars.next()?;
-        if first == ']' && !ranges.is_empty() {
-            return Some(Of::One(ranges, wanted));
-        }
-        let last = if chars.next_if_eq(&'-').is_some() { chars.next()? } else { first };
-        ranges.push((first, last));
-    }
-}
-
-type Then<'t> = dyn FnMut(usize, &mut Groups) -> bool + 't;
-
-fn sequence(items: &[Item], text: &[char], at: usize, groups: &mut Groups, then: &mut Then<'_>) -> bool {
-    match items.split_first() {
-        None => then(at, groups),
-        Some((first, rest)) => {
-            repeat(first, text, at, 0, groups, &mut |at, groups| sequence(rest, text, at, groups, then))
-        }
-    }
-}
-
-/// As often as possible first.
-fn repeat(item: &Item, text: &[char], at: usize, done: usize, groups: &mut Groups, then: &mut Then<'_>) -> bool {
-    let again = done < item.most
-        && match &item.of {
-            Of::One(ranges, wanted) => {
-                let fits = |c: &char| ranges.iter().any(|(a, b)| a <= c && c <= b) == *wanted;
-                text.get(at).is_some_and(fits) && repeat(item, text, at + 1, done + 1, groups, then)
-            }
-            Of::Group(number, inner) => sequence(inner, text, at, groups, &mut |end, groups| {
-                let before = std::mem::replace(&mut groups[*number], (at, end));
-                let found = (end > at || done < item.least) && repeat(item, text, end, done + 1, groups, then);
-                if !found {
-                    groups[*number] = before;
-                }
-                found
-            }),
-        };
-    again || (done >= item.least && then(at, groups))
+/// Reads an extended regular expression of POSIX. Returns `None` if it is malformed, or if the library would read it
+/// otherwise than POSIX: alternatives (POSIX takes the longest match), lazy repetitions, `(?`, and classes such as `\d`.
+fn posix_pattern(text: &str) -> Option<Regex> {
+    let escapes_a_letter = text.split('\\').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()));
+    let differs = ["|", "(?", "*?", "+?", "??", "}?"].iter().any(|piece| text.contains(piece)) || escapes_a_letter;
+    if differs { None } else { Regex::new(text).ok() }
 }
 
 #[cfg(test)]
@@ -326,13 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn patterns_match_as_far_as_they_can() {
-        let find = |pattern: &str, text: &str| Pattern::read(pattern).expect("it is a pattern").find(text);
-        let all = |words: &[&str]| Some(words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>());
-        assert_eq!(find("(.*):([0-9a-f]+)", "fd3d::1"), all(&["fd3d::1", "fd3d:", "1"]));
-        assert_eq!(find("a(b?)c", "xabc"), all(&["abc", "b"]));
-        assert_eq!(find("(ab)+", "ababa"), all(&["abab", "ab"]));
-        assert_eq!(find("[^a]x", "axbx"), all(&["bx"]));
-        assert_eq!(find("a+b", "aac"), None);
+    fn a_pattern_that_posix_reads_otherwise_is_refused() {
+        for pattern in ["a|ab", "(?:a)", "a*?", "\\d", "(a", "[b-a]"] {
+            assert!(posix_pattern(pattern).is_none(), "{pattern}");
+        }
+        let longest = posix_pattern("(.*):([0-9a-f]+)").expect("a pattern").captures("fd3d::1").expect("a match");
+        assert_eq!((&longest[1], &longest[2]), ("fd3d:", "1"));
     }
 }

@@ -1,5 +1,23 @@
 //! Names of the system's constants, with Linux's numbers: what scripts write instead of numbers.
 
+/// Constants of `SO_TIMESTAMPING` that the runner itself reads (Linux: `linux/net_tstamp.h`, `linux/errqueue.h`).
+pub mod timestamping {
+    /// Flag: report when the data left the host.
+    pub const TX_SOFTWARE: i64 = 1 << 1;
+    /// Flag: identify the data by an octet count in `ee_data`.
+    pub const OPT_ID: i64 = 1 << 7;
+    /// Flag: report when the data entered the packet scheduler.
+    pub const TX_SCHED: i64 = 1 << 8;
+    /// Flag: report when the peer acknowledged the data.
+    pub const TX_ACK: i64 = 1 << 9;
+    /// `ee_info` of the report that the data left the host.
+    pub const TSTAMP_SND: i64 = 0;
+    /// `ee_info` of the report that the data entered the packet scheduler.
+    pub const TSTAMP_SCHED: i64 = 1;
+    /// `ee_info` of the report that the peer acknowledged the data.
+    pub const TSTAMP_ACK: i64 = 2;
+}
+
 /// The numbers by name.
 const TABLE: &[(&str, i64)] = &[
     ("NULL", 0),
@@ -34,16 +52,16 @@ const TABLE: &[(&str, i64)] = &[
     ("SO_EE_ORIGIN_ZEROCOPY", 5),
     ("SO_EE_CODE_ZEROCOPY_COPIED", 1),
     ("SOF_TIMESTAMPING_TX_HARDWARE", 1),
-    ("SOF_TIMESTAMPING_TX_SOFTWARE", 1 << 1),
+    ("SOF_TIMESTAMPING_TX_SOFTWARE", timestamping::TX_SOFTWARE),
     ("SOF_TIMESTAMPING_RX_SOFTWARE", 1 << 3),
     ("SOF_TIMESTAMPING_SOFTWARE", 1 << 4),
-    ("SOF_TIMESTAMPING_OPT_ID", 1 << 7),
-    ("SOF_TIMESTAMPING_TX_SCHED", 1 << 8),
-    ("SOF_TIMESTAMPING_TX_ACK", 1 << 9),
+    ("SOF_TIMESTAMPING_OPT_ID", timestamping::OPT_ID),
+    ("SOF_TIMESTAMPING_TX_SCHED", timestamping::TX_SCHED),
+    ("SOF_TIMESTAMPING_TX_ACK", timestamping::TX_ACK),
     ("SCM_TIMESTAMPING", 37),
-    ("SCM_TSTAMP_SND", 0),
-    ("SCM_TSTAMP_SCHED", 1),
-    ("SCM_TSTAMP_ACK", 2),
+    ("SCM_TSTAMP_SND", timestamping::TSTAMP_SND),
+    ("SCM_TSTAMP_SCHED", timestamping::TSTAMP_SCHED),
+    ("SCM_TSTAMP_ACK", timestamping::TSTAMP_ACK),
     ("ENOMSG", 42),
     ("IPPROTO_UDP", 17),
     ("IP_TOS", 1),

@@ -1,7 +1,7 @@
-//! The error queue of a socket, as Linux has it: messages that say when data sent without a copy may be changed again
-//! (`MSG_ZEROCOPY`), and when data left and were acknowledged (`SO_TIMESTAMPING`).
+//! Error queue of a socket, as in Linux. With `MSG_ZEROCOPY` it reports when the application may reuse the memory of sent
+//! data; with `SO_TIMESTAMPING` it reports when data left the host and when the peer acknowledged them.
 //!
-//! The engine copies what it sends, so each zero-copy message says that the data were copied.
+//! The engine copies sent data, so every zero-copy message has the code `SO_EE_CODE_ZEROCOPY_COPIED`.
 
 use std::collections::VecDeque;
 
@@ -9,120 +9,113 @@ use anabranch_stack::time::Instant;
 
 use super::arguments::{field, value};
 use super::ast::Expr;
-use super::constants;
+use super::constants::{self, timestamping::*};
 use super::report::{Step, Stop};
 
-/// Flags of `SO_TIMESTAMPING`: a message when data are scheduled, when they leave, when they are acknowledged; count octets.
-const SCHEDULED: i64 = 1 << 8;
-const LEFT: i64 = 1 << 1;
-const ACKNOWLEDGED: i64 = 1 << 9;
-const COUNTED: i64 = 1 << 7;
+/// Reports due when the data leave the host: flag of `SO_TIMESTAMPING` and `ee_info`, in the order of their messages.
+const AT_DEPARTURE: [(i64, i64); 2] = [(TX_SCHED, TSTAMP_SCHED), (TX_SOFTWARE, TSTAMP_SND)];
 
-/// Values of `ee_info` for the three.
-const STAMPS: [(i64, i64); 2] = [(SCHEDULED, 1), (LEFT, 0)];
-const STAMP_ACKNOWLEDGED: i64 = 2;
-
-/// A message.
+/// Message of the error queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Message {
-    /// The calls from the first to the second number need their data no more.
+    /// The application may reuse the memory of the zero-copy calls with the numbers from the first to the second, inclusive.
     ZeroCopy(u32, u32),
-    /// What happened (`ee_info`), to which octet, and when.
+    /// Timestamp report: the event (`ee_info`), the number of the octet (`ee_data`), and the time of the event.
     Stamp(i64, u32, Instant),
 }
 
-/// What a call asked for, about the octets that it wrote.
+/// Messages that one call to `send` is still owed.
 #[derive(Clone, Copy, Debug)]
-struct Wish {
-    /// The end of its octets, counted from the first of the connection.
+struct Owed {
+    /// Stream offset after the last octet that the call wrote.
     end: u64,
-    /// The call's number, if it wrote without a copy.
+    /// Number of the call among the zero-copy calls; `None` without `MSG_ZEROCOPY`.
     zero_copy: Option<u32>,
-    /// The messages about the last octet that are still to come, and the number of that octet.
+    /// Flags of the timestamp reports that are still to come, and `ee_data` of these reports.
     stamps: i64,
     key: u32,
 }
 
-/// The error queue of one connection.
+/// Error queue of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorQueue {
     messages: VecDeque<Message>,
-    wishes: Vec<Wish>,
+    owed: Vec<Owed>,
     zero_copies: u32,
     stamping: i64,
-    /// The octet that has the number 0.
+    /// Stream offset of the octet with `ee_data` 0.
     first: u64,
-    /// Octets written.
+    /// Octets that the application has written.
     pub written: u64,
-    /// Messages that were ever put into the queue.
+    /// Number of messages put into the queue since the connection began.
     pub posted: u64,
 }
 
 impl ErrorQueue {
-    /// SO_TIMESTAMPING, when so many octets are acknowledged.
+    /// Sets the flags of `SO_TIMESTAMPING`. `acknowledged`: octets that the peer has acknowledged by now.
     pub fn stamp(&mut self, flags: i64, acknowledged: u64) {
-        if flags & COUNTED != 0 && self.stamping & COUNTED == 0 {
+        if flags & OPT_ID != 0 && self.stamping & OPT_ID == 0 {
             self.first = acknowledged;
         }
         self.stamping = flags;
     }
 
-    /// A call has written octets, of which the last has just been counted in `written`. `zero_copy`: without a copy.
+    /// Records a call to `send` whose octets `written` already includes. `zero_copy`: the call had `MSG_ZEROCOPY`.
     pub fn wrote(&mut self, zero_copy: bool) {
         let number = zero_copy.then_some(self.zero_copies);
         self.zero_copies += u32::from(zero_copy);
-        let stamps = self.stamping & (SCHEDULED | LEFT | ACKNOWLEDGED);
+        let stamps = self.stamping & (TX_SCHED | TX_SOFTWARE | TX_ACK);
         if number.is_some() || stamps != 0 {
-            let key = if self.stamping & COUNTED != 0 { self.written.saturating_sub(1 + self.first) } else { 0 };
-            self.wishes.push(Wish { end: self.written, zero_copy: number, stamps, key: key as u32 });
+            let key = if self.stamping & OPT_ID != 0 { self.written.saturating_sub(1 + self.first) } else { 0 };
+            self.owed.push(Owed { end: self.written, zero_copy: number, stamps, key: key as u32 });
         }
     }
 
-    /// There is nothing to wait for.
+    /// Returns true if no call is owed a message.
     pub fn is_idle(&self) -> bool {
-        self.wishes.is_empty()
+        self.owed.is_empty()
     }
 
-    /// There is a message.
+    /// Returns true if the queue has a message.
     pub fn is_ready(&self) -> bool {
         !self.messages.is_empty()
     }
 
-    /// So many octets have left by now, and so many of them are acknowledged.
+    /// Queues the messages that are due when `left` octets of the stream have been sent and `acknowledged` acknowledged.
     pub fn progress(&mut self, now: Instant, left: u64, acknowledged: u64) {
         let mut found = Vec::new();
-        for wish in &mut self.wishes {
-            for (flag, what) in STAMPS.into_iter().filter(|_| wish.end <= left) {
-                if wish.stamps & flag != 0 {
-                    found.push(Message::Stamp(what, wish.key, now));
-                    wish.stamps &= !flag;
+        for call in &mut self.owed {
+            for (flag, what) in AT_DEPARTURE.into_iter().filter(|_| call.end <= left) {
+                if call.stamps & flag != 0 {
+                    found.push(Message::Stamp(what, call.key, now));
+                    call.stamps &= !flag;
                 }
             }
-            if wish.end <= acknowledged {
-                if wish.stamps & ACKNOWLEDGED != 0 {
-                    found.push(Message::Stamp(STAMP_ACKNOWLEDGED, wish.key, now));
+            if call.end <= acknowledged {
+                if call.stamps & TX_ACK != 0 {
+                    found.push(Message::Stamp(TSTAMP_ACK, call.key, now));
                 }
-                found.extend(wish.zero_copy.map(|n| Message::ZeroCopy(n, n)));
+                found.extend(call.zero_copy.map(|n| Message::ZeroCopy(n, n)));
             }
         }
-        self.wishes.retain(|wish| wish.end > acknowledged);
+        self.owed.retain(|call| call.end > acknowledged);
         found.into_iter().for_each(|message| self.post(message));
     }
 
     fn post(&mut self, message: Message) {
         self.posted += 1;
         match (self.messages.back_mut(), message) {
-            // Numbers that follow each other share a message (Linux: `skb_zerocopy_notify_extend`).
+            // Consecutive zero-copy calls share a message (Linux: `skb_zerocopy_notify_extend`).
             (Some(Message::ZeroCopy(_, last)), Message::ZeroCopy(first, to)) if first == *last + 1 => *last = to,
             _ => self.messages.push_back(message),
         }
     }
 
-    /// recvmsg with MSG_ERRQUEUE: takes the oldest message and compares it with what the script expects of `msg_flags` and
-    /// `msg_control`. Returns false if there is none. Times may be off by `tolerance` nanoseconds.
+    /// Executes `recvmsg` with `MSG_ERRQUEUE`: removes the oldest message and compares it with the `msg_flags` and
+    /// `msg_control` that the script expects. Returns false if the queue is empty. Times may differ by `tolerance` nanoseconds.
     ///
     /// # Errors
-    /// If they differ.
+    /// If the message differs from the script.
     pub fn receive(&mut self, message: &Expr, tolerance: u64) -> Step<bool> {
         let Some(found) = self.messages.pop_front() else { return Ok(false) };
         let number = |name: &str| constants::number(name).unwrap_or(0);
@@ -150,7 +143,7 @@ impl ErrorQueue {
 type Fields = Vec<(&'static str, i64)>;
 
 impl Message {
-    /// The fields of its control messages.
+    /// Returns the fields of the control messages that report this message.
     fn written(self) -> Vec<Fields> {
         let error = |of: [i64; 5]| {
             let names = ["ee_errno", "ee_origin", "ee_code", "ee_info", "ee_data"];
@@ -172,7 +165,7 @@ impl Message {
     }
 }
 
-/// Compares one control message with its fields.
+/// Compares the control message `wanted` of the script with the actual `fields`.
 fn same(wanted: &Expr, fields: &Fields, tolerance: u64) -> Step<()> {
     let Some(data) = field(wanted, "cmsg_data") else { return Ok(()) };
     let time = |of: &dyn Fn(&str) -> Step<i64>| Ok(of("scm_sec")? * 1_000_000_000 + of("scm_nsec")?);
@@ -219,7 +212,7 @@ mod tests {
     #[test]
     fn a_stamp_is_of_the_last_octet_of_a_call() {
         let mut queue = ErrorQueue::default();
-        queue.stamp(SCHEDULED | LEFT | ACKNOWLEDGED | COUNTED, 10);
+        queue.stamp(TX_SCHED | TX_SOFTWARE | TX_ACK | OPT_ID, 10);
         queue.written = 110;
         queue.wrote(false);
         queue.progress(Instant(5), 109, 10);

@@ -12,17 +12,22 @@ const BUFFER: u64 = 32_768;
 /// What a buffer that has not grown keeps back: a segment as long as without a DSS.
 const KEPT: u64 = MSS as u64 + 24;
 
-/// Two subflows. On the first come a full and a short segment, which together are more than a segment: acknowledged at once.
-fn script() -> Script {
-    let mut s = Script::server(Config {
-        receive_buffer: Some(BUFFER),
+/// Linux's receiver with a receive buffer of `buffer` octets.
+fn with_buffer(buffer: u64) -> Config {
+    Config {
+        receive_buffer: Some(buffer),
         receive_initial: Some(65_535),
         held_charge: 0.81,
         mss: MSS,
         acknowledge_on_read: true,
         delayed_ack: DelayedAck::After(ms(40)),
         ..mptcp()
-    });
+    }
+}
+
+/// Two subflows. On the first come a full and a short segment, which together are more than a segment: acknowledged at once.
+fn script() -> Script {
+    let mut s = Script::server(with_buffer(BUFFER));
     s.join();
     // Alone a full segment waits, and the read that follows does not change that.
     assert!(s.give(0, s.data(0, 1, 0, MSS)).is_empty());
@@ -167,15 +172,7 @@ fn a_window_doubles_over_what_was_told_last() {
 #[test]
 fn the_edge_of_a_small_buffer_moves_by_segments() {
     for buffer in [2000, 2848, 4096, 8192, 16_000_u64] {
-        let mut s = Script::server(Config {
-            receive_buffer: Some(buffer),
-            receive_initial: Some(65_535),
-            held_charge: 0.81,
-            mss: MSS,
-            acknowledge_on_read: true,
-            delayed_ack: DelayedAck::After(ms(40)),
-            ..mptcp()
-        });
+        let mut s = Script::server(with_buffer(buffer));
         let reserve = if buffer > 2 * KEPT { KEPT } else { 0 };
         let (mut at, mut edge, mut read, mut moves) = (0_u64, buffer, 0_u64, 0);
         for k in 0..4000_u64 {
