@@ -177,10 +177,12 @@ pub struct Config {
     /// How often a SYN is sent again before the attempt to connect is given up (Linux: `tcp_syn_retries`, 6). `None`: for three minutes
     /// (RFC 9293 3.8.3).
     pub syn_retries: Option<u32>,
-    /// Maximum number of SYN/ACK retransmissions before a half-open connection is dropped (Linux: `tcp_synack_retries`, 5). `None`:
-    /// retransmissions continue for three minutes (RFC 9293 3.8.3).
+    /// Maximum number of SYN/ACK retransmissions before a half-open connection is dropped (Linux:
+    /// `tcp_synack_retries`, 5). `None`: retransmissions continue for three minutes (RFC 9293
+    /// 3.8.3).
     pub syn_ack_retries: Option<u32>,
-    /// If true, the congestion window restarts after an idle period (RFC 5681 4.1; Linux: `tcp_slow_start_after_idle`).
+    /// If true, the congestion window restarts after an idle period (RFC 5681 4.1; Linux:
+    /// `tcp_slow_start_after_idle`).
     pub restart_after_idle: bool,
     /// Keep-alives on every subflow (RFC 9293 3.8.4). `None`, as MUST-25 asks for by default: none are sent.
     pub keepalive: Option<KeepAlive>,

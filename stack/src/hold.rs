@@ -57,7 +57,7 @@ impl HoldQueue {
         self.octets
     }
 
-    /// The end of the last octet held.
+    /// Position after the highest octet held; `None` if nothing is held.
     pub fn end(&self) -> Option<u64> {
         self.blocks.back()?.back().map(Held::end)
     }

@@ -20,7 +20,7 @@ impl RangeSet {
         self.last.is_none()
     }
 
-    /// The end of the last range.
+    /// End of the highest range; `None` if the set is empty.
     pub fn end(&self) -> Option<u64> {
         self.last.map(|(_, end)| end)
     }

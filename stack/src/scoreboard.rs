@@ -13,12 +13,14 @@
 mod arrivals;
 mod count;
 mod cut;
+mod history;
 mod plain;
 
 use std::collections::VecDeque;
 
 pub use arrivals::Arrivals;
 pub use count::Segments;
+pub use history::SackHistory;
 
 use crate::seq::Seq;
 use crate::time::Instant;
@@ -116,9 +118,7 @@ pub struct Sacked {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    /// Blocks that have been processed completely, so that a block that grew costs only its growth.
-    known: [(Seq, Seq); 4],
-    known_next: usize,
+    known: SackHistory,
     /// Highest octet SACKed, plus one.
     high_sacked: Seq,
     /// Outstanding segments that are SACKed.
@@ -314,20 +314,7 @@ impl Scoreboard {
 
     /// Processes the SACK block `[start, end)`. Segments that it covers only in part are unchanged.
     pub fn sack(&mut self, start: Seq, end: Seq) -> Sacked {
-        let mut from = start;
-        for known in &mut self.known {
-            if known.0 <= from && from <= known.1 {
-                if end <= known.1 {
-                    return Sacked::default();
-                }
-                from = known.1;
-                known.1 = end;
-            }
-        }
-        if from == start {
-            self.known[self.known_next] = (start, end);
-            self.known_next = (self.known_next + 1) % self.known.len();
-        }
+        let Some(from) = self.known.add(start, end) else { return Sacked::default() };
         let mut sacked = Sacked::default();
         // A block processed earlier may have ended inside a segment: begin with the segment that contains `from`.
         let mut i = self.index_of(from + 1).saturating_sub(1);

@@ -1,8 +1,9 @@
-//! Variables and `if [[ ... ]]` in the shell commands of a script: the part of bash that the public packetdrill suites use.
+//! Variables and `if [[ ... ]]` in the shell commands of a script: the part of bash that the public
+//! packetdrill suites use.
 //!
-//! Supports assignments (`NAME=value`, `let NAME=sum`), expansions (`$NAME`, `${NAME}`) and the conditions `a = b`,
-//! `a == b`, `a != b`, `-n a`, `-z a` and `a =~ pattern`. The pattern is an extended regular expression of POSIX. Any other
-//! condition makes the script unsupported.
+//! Supports assignments (`NAME=value`, `let NAME=sum`), expansions (`$NAME`, `${NAME}`) and the
+//! conditions `a = b`, `a == b`, `a != b`, `-n a`, `-z a` and `a =~ pattern`. The pattern is an
+//! extended regular expression of POSIX. Any other condition makes the script unsupported.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,8 @@ use regex_lite::Regex;
 
 use super::report::{Step, Stop};
 
-/// Values of shell variables by name. As in bash, `BASH_REMATCH[1]` holds the text that the first group of the latest `=~`
-/// matched.
+/// Values of shell variables by name. As in bash, `BASH_REMATCH[1]` holds the text that the first
+/// group of the latest `=~` matched.
 pub type Variables = BTreeMap<String, String>;
 
 /// Stack of the `if` commands whose `fi` has not come yet, the innermost last.
@@ -22,13 +23,14 @@ pub struct Branches(Vec<Branch>);
 struct Branch {
     /// True if the commands of the current branch are executed.
     followed: bool,
-    /// True if the remaining branches of this `if` are skipped: one was executed, or an enclosing branch is skipped.
+    /// True if the remaining branches of this `if` are skipped: one was executed, or an enclosing
+    /// branch is skipped.
     decided: bool,
 }
 
 impl Branches {
-    /// Processes one shell command. Returns the command to execute, without `then` or `else`; `None` if there is none or it is
-    /// in a skipped branch.
+    /// Processes one shell command. Returns the command to execute, without `then` or `else`;
+    /// `None` if there is none or it is in a skipped branch.
     ///
     /// # Errors
     /// If a condition is not supported, or `elif`, `else`, `then` or `fi` has no `if`.
@@ -104,12 +106,14 @@ fn holds(condition: &str, variables: &mut Variables) -> Step<bool> {
     Ok(true)
 }
 
-/// Returns `value` if nothing in it remains to be expanded: no unknown variable and no command substitution.
+/// Returns `value` if nothing in it remains to be expanded: no unknown variable and no command
+/// substitution.
 fn complete(value: &str) -> Step<&str> {
     if value.contains('$') || value.contains('`') { Stop::lacks(format!("the expansion `{value}`")) } else { Ok(value) }
 }
 
-/// Replaces `$NAME` and `${NAME}` by the values of known variables. Leaves unknown variables unchanged.
+/// Replaces `$NAME` and `${NAME}` by the values of known variables. Leaves unknown variables
+/// unchanged.
 pub fn expand(text: &str, variables: &Variables) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = rest.find('$') {
@@ -129,8 +133,8 @@ pub fn expand(text: &str, variables: &Variables) -> String {
     out + rest
 }
 
-/// Executes the assignment `NAME=value` or `let NAME=sum`. The variables in `command` are expanded already. Returns false if
-/// `command` is not an assignment.
+/// Executes the assignment `NAME=value` or `let NAME=sum`. The variables in `command` are expanded
+/// already. Returns false if `command` is not an assignment.
 ///
 /// # Errors
 /// If the value contains an unknown variable, or the sum has a term that is not a whole number.
@@ -153,8 +157,9 @@ pub fn assign(command: &str, variables: &mut Variables) -> Step<bool> {
     Ok(true)
 }
 
-/// Reads an extended regular expression of POSIX. Returns `None` if it is malformed, or if the library would read it
-/// otherwise than POSIX: alternatives (POSIX takes the longest match), lazy repetitions, `(?`, and classes such as `\d`.
+/// Reads an extended regular expression of POSIX. Returns `None` if it is malformed, or if the
+/// library would read it otherwise than POSIX: alternatives (POSIX takes the longest match), lazy
+/// repetitions, `(?`, and classes such as `\d`.
 fn posix_pattern(text: &str) -> Option<Regex> {
     let escapes_a_letter = text.split('\\').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()));
     let differs = ["|", "(?", "*?", "+?", "??", "}?"].iter().any(|piece| text.contains(piece)) || escapes_a_letter;

@@ -1,6 +1,7 @@
 //! Names of the system's constants, with Linux's numbers: what scripts write instead of numbers.
 
-/// Constants of `SO_TIMESTAMPING` that the runner itself reads (Linux: `linux/net_tstamp.h`, `linux/errqueue.h`).
+/// Constants of `SO_TIMESTAMPING` that the runner itself reads (Linux: `linux/net_tstamp.h`,
+/// `linux/errqueue.h`).
 pub mod timestamping {
     /// Flag: report when the data left the host.
     pub const TX_SOFTWARE: i64 = 1 << 1;

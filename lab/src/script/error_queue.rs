@@ -1,7 +1,9 @@
-//! Error queue of a socket, as in Linux. With `MSG_ZEROCOPY` it reports when the application may reuse the memory of sent
-//! data; with `SO_TIMESTAMPING` it reports when data left the host and when the peer acknowledged them.
+//! Error queue of a socket, as in Linux. With `MSG_ZEROCOPY` it reports when the application may
+//! reuse the memory of sent data; with `SO_TIMESTAMPING` it reports when data left the host and
+//! when the peer acknowledged them.
 //!
-//! The engine copies sent data, so every zero-copy message has the code `SO_EE_CODE_ZEROCOPY_COPIED`.
+//! The engine copies sent data, so every zero-copy message has the code
+//! `SO_EE_CODE_ZEROCOPY_COPIED`.
 
 use std::collections::VecDeque;
 
@@ -12,15 +14,18 @@ use super::ast::Expr;
 use super::constants::{self, timestamping::*};
 use super::report::{Step, Stop};
 
-/// Reports due when the data leave the host: flag of `SO_TIMESTAMPING` and `ee_info`, in the order of their messages.
+/// Reports due when the data leave the host: flag of `SO_TIMESTAMPING` and `ee_info`, in the order
+/// of their messages.
 const AT_DEPARTURE: [(i64, i64); 2] = [(TX_SCHED, TSTAMP_SCHED), (TX_SOFTWARE, TSTAMP_SND)];
 
 /// Message of the error queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Message {
-    /// The application may reuse the memory of the zero-copy calls with the numbers from the first to the second, inclusive.
+    /// The application may reuse the memory of the zero-copy calls with the numbers from the first
+    /// to the second, inclusive.
     ZeroCopy(u32, u32),
-    /// Timestamp report: the event (`ee_info`), the number of the octet (`ee_data`), and the time of the event.
+    /// Timestamp report: the event (`ee_info`), the number of the octet (`ee_data`), and the time
+    /// of the event.
     Stamp(i64, u32, Instant),
 }
 
@@ -52,7 +57,8 @@ pub struct ErrorQueue {
 }
 
 impl ErrorQueue {
-    /// Sets the flags of `SO_TIMESTAMPING`. `acknowledged`: octets that the peer has acknowledged by now.
+    /// Sets the flags of `SO_TIMESTAMPING`. `acknowledged`: octets that the peer has acknowledged
+    /// by now.
     pub fn stamp(&mut self, flags: i64, acknowledged: u64) {
         if flags & OPT_ID != 0 && self.stamping & OPT_ID == 0 {
             self.first = acknowledged;
@@ -60,7 +66,8 @@ impl ErrorQueue {
         self.stamping = flags;
     }
 
-    /// Records a call to `send` whose octets `written` already includes. `zero_copy`: the call had `MSG_ZEROCOPY`.
+    /// Records a call to `send` whose octets `written` already includes. `zero_copy`: the call had
+    /// `MSG_ZEROCOPY`.
     pub fn wrote(&mut self, zero_copy: bool) {
         let number = zero_copy.then_some(self.zero_copies);
         self.zero_copies += u32::from(zero_copy);
@@ -81,7 +88,8 @@ impl ErrorQueue {
         !self.messages.is_empty()
     }
 
-    /// Queues the messages that are due when `left` octets of the stream have been sent and `acknowledged` acknowledged.
+    /// Queues the messages that are due when `left` octets of the stream have been sent and
+    /// `acknowledged` acknowledged.
     pub fn progress(&mut self, now: Instant, left: u64, acknowledged: u64) {
         let mut found = Vec::new();
         for call in &mut self.owed {
@@ -111,8 +119,9 @@ impl ErrorQueue {
         }
     }
 
-    /// Executes `recvmsg` with `MSG_ERRQUEUE`: removes the oldest message and compares it with the `msg_flags` and
-    /// `msg_control` that the script expects. Returns false if the queue is empty. Times may differ by `tolerance` nanoseconds.
+    /// Executes `recvmsg` with `MSG_ERRQUEUE`: removes the oldest message and compares it with the
+    /// `msg_flags` and `msg_control` that the script expects. Returns false if the queue is empty.
+    /// Times may differ by `tolerance` nanoseconds.
     ///
     /// # Errors
     /// If the message differs from the script.

@@ -105,8 +105,9 @@ pub trait Detector: Debug + Send {
     fn take_reordered(&mut self) -> Option<u64> {
         None
     }
-    /// The longest reordering seen, in segments of `mss` octets, and three at least: how far below the highest segment that had arrived one
-    /// arrived that was never retransmitted (Linux: `tcpi_reordering`).
+    /// Longest reordering observed, in segments of `mss` octets; at least 3. Its length is the
+    /// distance from a late segment that was never retransmitted to the highest segment that
+    /// arrived before it (Linux: `tcpi_reordering`).
     fn reordering(&self, _mss: u32) -> u32 {
         3
     }

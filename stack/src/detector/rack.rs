@@ -77,7 +77,7 @@ struct Rack {
     /// RACK.fack.
     fack: Seq,
     reordering_seen: bool,
-    /// Octets from the end of a segment that arrived late to RACK.fack, the most so far.
+    /// Longest reordering so far: octets from the end of a late segment to RACK.fack.
     reordering: u64,
     /// RACK.reo_wnd.
     window: Duration,

@@ -23,8 +23,9 @@ struct Server {
     known: Option<(Cookie, Option<u16>)>,
     /// It has refused, and until then no SYN has the option.
     pause: Instant,
-    /// Its first refusal in a row counts for nothing, and whether there was one.
+    /// Fast Open pauses only after two refusals in a row ([`Cookies::tolerate`]).
     lenient: bool,
+    /// The latest attempt was refused, and `lenient` forgave it.
     refused: bool,
 }
 
@@ -52,8 +53,8 @@ impl Cookies {
         }
     }
 
-    /// One refusal of the server, behind which there may be a lost segment, counts for nothing; two in a row do (Linux:
-    /// `tcp_fastopen_cookie_check`).
+    /// Makes Fast Open to this server pause only after two refusals in a row, because a lost
+    /// segment can look like a refusal (Linux: `tcp_fastopen_cookie_check`).
     pub fn tolerate(&mut self, addresses: Addresses) {
         self.server(addresses).lenient = true;
     }

@@ -82,7 +82,8 @@ const FAST_OPENS: usize = 64;
 #[derive(Debug)]
 pub struct Endpoint {
     pub(super) entropy: Entropy,
-    /// What timestamp offsets are derived from; `None`: timestamps are not shifted.
+    /// Secret from which timestamp offsets are derived; `None` in virtual time, where there are no
+    /// offsets.
     pub(super) offsets: Option<[u8; 32]>,
     pub(super) listening: BTreeMap<u16, Listener>,
     table: Table<Addresses, ConnectionId>,
@@ -98,13 +99,15 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint without connections. Keys, sequence numbers, ports ([`Endpoint::draw_port`]) and offsets of timestamps (RFC 7323 5.4) are
-    /// derived from `secret`, which must be unpredictable and never be used twice.
+    /// Creates an endpoint without connections. Keys, sequence numbers, ports
+    /// ([`Endpoint::draw_port`]) and timestamp offsets (RFC 7323 5.4) are derived from `secret`,
+    /// which must be unpredictable and never be used twice.
     pub fn new(secret: [u8; 32]) -> Self {
         Self { offsets: Some(secret), ..Self::in_virtual_time(secret) }
     }
 
-    /// Like [`Endpoint::new`], for a simulator or a script: timestamps are the milliseconds of the driver's clock.
+    /// Like [`Endpoint::new`], for simulators and scripts: timestamps have no offset and show the
+    /// driver's clock in ms.
     pub fn in_virtual_time(secret: [u8; 32]) -> Self {
         Self {
             entropy: Entropy::new(secret),

@@ -5,7 +5,7 @@ use crate::Config;
 use crate::segment::Cookie;
 use crate::time::Instant;
 
-/// A server's cookie and MSS, if they are known.
+/// Cookie and MSS that a server gave us; `None` before the first cookie.
 type Known = Option<(Cookie, Option<u16>)>;
 
 impl Endpoint {
@@ -18,7 +18,8 @@ impl Endpoint {
         }
     }
 
-    /// What a connection to a server begins with: a cookie or the request for one, or `None` without Fast Open.
+    /// Returns the cookie for a new connection to a server, or `Some(None)` to request one. Returns
+    /// `None` if the connection does not use Fast Open.
     pub(super) fn begin_fast_open(&mut self, now: Instant, addresses: Addresses, config: &Config) -> Option<Known> {
         if config.fast_open && config.as_linux {
             self.cookies.tolerate(addresses);

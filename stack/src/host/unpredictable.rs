@@ -1,5 +1,5 @@
-//! What an attacker off the path must not be able to guess of a host beside keys and sequence numbers: its ports (RFC 6056) and the offsets
-//! of its timestamps (RFC 7323 5.4).
+//! Local ports (RFC 6056) and timestamp offsets (RFC 7323 5.4) of a host, which an off-path
+//! attacker must not be able to guess.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,8 +7,9 @@ use super::endpoint::{Addresses, Endpoint};
 use crate::mptcp::keys;
 
 impl Endpoint {
-    /// A local port at random (RFC 6056 3.3.1) that makes a 4-tuple with the address `local` and the peer's `remote` which no connection
-    /// has: the range is 1024 to 65535 (3.2) without the ports that listen. `None`: there is none.
+    /// Draws a random local port from 1024 to 65535 for a connection from the address `local` to
+    /// `remote` (RFC 6056 3.2, 3.3.1). Skips ports that listen and ports whose 4-tuple is in use.
+    /// Returns `None` if no port is free.
     pub fn draw_port(&mut self, local: IpAddr, remote: SocketAddr) -> Option<u16> {
         let (first, count) = (1024_u32, 65_536 - 1024);
         let start = self.entropy.next_u32() % count;
@@ -18,7 +19,7 @@ impl Endpoint {
         })
     }
 
-    /// What is added to the timestamps of a subflow with this 4-tuple.
+    /// Timestamp offset of a subflow with this 4-tuple, in milliseconds; 0 in virtual time.
     pub(super) fn timestamp_offset(&self, addresses: Addresses) -> u32 {
         self.offsets.map_or(0, |secret| keys::timestamp_offset(&secret, addresses.local, addresses.remote))
     }

@@ -180,7 +180,7 @@ pub struct Connection {
     peer_edge: u64,
     /// Largest window the peer has advertised.
     peer_window: u64,
-    /// Right edge of our window.
+    /// Right edge of our receive window.
     edge: Edge,
     /// Octets read.
     read: u64,

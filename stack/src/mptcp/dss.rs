@@ -103,7 +103,8 @@ impl Reassembly {
         self.nxt
     }
 
-    /// The end of the last octet that has arrived on any subflow, or [`Reassembly::nxt`].
+    /// Data offset after the highest octet that has arrived on any subflow; [`Reassembly::nxt`] if
+    /// nothing is held.
     pub fn end(&self) -> u64 {
         let last = if self.seen_apart { self.seen.end() } else { self.held.end() };
         last.map_or(self.nxt, |end| end.max(self.nxt))

@@ -227,8 +227,9 @@ pub(crate) fn join_option(member: &Member, keys: &Keys) -> Mptcp {
 mod tests {
     use super::*;
 
-    /// RFC 8684 3.3.1: the peer's data cross a multiple of 2^32 at offset 1000. A 32-bit number beyond it, of data that have overtaken
-    /// others, is larger; one below it, of data that were overtaken, is smaller.
+    /// RFC 8684 3.3.1: the peer's data sequence numbers cross a multiple of 2^32 at data offset
+    /// 1000. A 32-bit number is expanded to the offset closest to the next expected one: 2500
+    /// before the crossing, 200 after it.
     #[test]
     fn a_wrap_of_32_bits_is_told_from_an_overtaken_segment() {
         let keys = Keys { own: 0, peer: 0, own_first_dsn: 0, peer_first_dsn: (7 << 32) - 1000 };

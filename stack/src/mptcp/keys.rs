@@ -115,9 +115,10 @@ pub fn fast_open_cookie(secret: &[u8; 32], client: IpAddr, len: usize) -> Cookie
     Cookie::new(&mac.finalize().into_bytes()[..len]).expect("a cookie has 4 to 16 octets, an even number")
 }
 
-/// What is added to the timestamps of the subflow between `local` and `remote` (address and port): the leftmost 32 bits of the HMAC-SHA256 of
-/// the 4-tuple under the host's `secret`. RFC 7323 5.4, 7 and 7.1 ask for a random offset for each connection; one that depends on the 4-tuple
-/// alone lets the timestamps of a later connection with the same 4-tuple go on where those of the earlier one ended (RFC 6191 2).
+/// Timestamp offset of the subflow from `local` to `remote`, in milliseconds: the leftmost 32 bits
+/// of the HMAC-SHA256 of the 4-tuple under the host's `secret`. RFC 7323 5.4, 7 and 7.1 ask for a
+/// random offset for each connection. The offset depends on the 4-tuple only, so a new connection
+/// that reuses a 4-tuple sends later timestamps than the old one (RFC 6191 2).
 pub fn timestamp_offset(secret: &[u8; 32], local: SocketAddr, remote: SocketAddr) -> u32 {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
     mac.update(b"timestamps");

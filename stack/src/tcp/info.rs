@@ -123,7 +123,7 @@ pub struct Info {
     pub octets_received: u64,
     /// Loss episodes undone.
     pub undone: u64,
-    /// The longest reordering seen, in segments; three at least.
+    /// Longest reordering observed, in segments; at least 3 (Linux: `tcpi_reordering`).
     pub reordering: u32,
     /// Segments and octets held because of a hole.
     pub held: (u64, u64),

@@ -42,7 +42,8 @@ pub struct Timestamps {
     recent_at: Instant,
     /// Last.ACK.sent.
     pub last_ack_sent: Seq,
-    /// Our timestamps on the wire are those of [`clock`] and this (RFC 7323 5.4: a random offset for each connection).
+    /// Offset of the timestamps that we send from [`clock`], in milliseconds (RFC 7323 5.4: random
+    /// for each connection).
     offset: u32,
 }
 
@@ -61,12 +62,12 @@ impl Timestamps {
         }
     }
 
-    /// Shifts our timestamps by `offset`. Only before the first segment is sent.
+    /// Sets the offset of the timestamps that we send. Call it before the first segment.
     pub fn shift(&mut self, offset: u32) {
         self.offset = offset;
     }
 
-    /// Our timestamp of a segment sent at `now`.
+    /// Timestamp (TSval) of a segment sent at `now`.
     #[inline]
     pub fn val(&self, now: Instant) -> u32 {
         clock(now).wrapping_add(self.offset)
@@ -126,7 +127,8 @@ impl Timestamps {
         }
     }
 
-    /// What [`clock`] showed when the segment was sent that `seg` echoes (TSecr), if timestamps are agreed on (RFC 7323 3.2).
+    /// Value of [`clock`] when we sent the timestamp that `seg` echoes (TSecr); `None` without
+    /// timestamps (RFC 7323 3.2).
     #[inline]
     pub fn echo(&self, seg: &Segment) -> Option<u32> {
         seg.options.timestamps.filter(|_| self.on).map(|ts| ts.ecr.wrapping_sub(self.offset))

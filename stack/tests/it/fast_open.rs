@@ -394,7 +394,8 @@ fn the_syn_ack_is_sent_again_without_the_option() {
     );
 }
 
-/// RFC 7413 4.2: a host that is asked for a cookie gives one only if Fast Open was asked for, which it is not by default.
+/// RFC 7413 4.2: a host that is asked for a cookie gives one only if Fast Open was asked for, which
+/// it is not by default.
 #[test]
 fn a_host_gives_cookies_only_if_configured() {
     for fast_open in [true, false] {

@@ -618,8 +618,8 @@ fn with_the_data_fin_every_subflow_that_works_acknowledges() {
     assert_eq!(flows, [0, 1]);
 }
 
-/// RFC 8684 3.3.3: a DATA_FIN ends the stream. Octets that are mapped behind it are ignored, whether they come before or after what is still
-/// missing; of a segment across the end the first part counts.
+/// RFC 8684 3.3.3: a DATA_FIN ends the stream. Octets mapped behind it are ignored, whether they
+/// arrive before or after the missing ones. Of a segment across the end only the first part counts.
 #[test]
 fn octets_behind_a_data_fin_are_ignored() {
     for late in [false, true] {
@@ -643,7 +643,8 @@ fn octets_behind_a_data_fin_are_ignored() {
     }
 }
 
-/// A DATA_FIN before octets that have arrived, on whichever subflow, contradicts them and is ignored; the right one counts.
+/// A DATA_FIN that lies before octets that have arrived on another subflow is ignored. The correct
+/// DATA_FIN still ends the stream.
 #[test]
 fn a_data_fin_before_octets_that_have_arrived_is_ignored() {
     let mut s = Script::server(mptcp());

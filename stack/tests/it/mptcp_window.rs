@@ -285,7 +285,8 @@ fn an_old_window_takes_nothing_back() {
     s.give(0, window(&s, 10_000, 5000));
     s.give(0, window(&s, 9000, 5500));
     s.give(0, window(&s, 10_000, 0));
-    // A closed window that counts from a later DATA_ACK takes nothing back either: what is acknowledged makes room for more.
+    // A closed window that counts from a later DATA_ACK takes nothing back either: what is
+    // acknowledged makes room for more.
     let closed = Segment { window: 0, ..s.dss(0, 1, 10_001, Some(10_000), None) };
     let more = s.give(0, closed);
     assert!(more.iter().any(|t| t.segment.payload.len > 0));

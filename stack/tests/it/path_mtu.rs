@@ -139,7 +139,8 @@ fn a_soft_error_is_told_and_ends_nothing() {
     }
 }
 
-/// RFC 9293 3.9.2.2, MUST-54: of two connections of a host the one whose segment an ICMP message quotes hears of it.
+/// RFC 9293 3.9.2.2, MUST-54: of two connections of a host the one whose segment an ICMP message
+/// quotes hears of it.
 #[test]
 fn a_soft_error_reaches_the_connection_that_it_is_about() {
     let mut host = Endpoint::new([1; 32]);

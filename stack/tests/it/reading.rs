@@ -25,7 +25,8 @@ fn with_buffer(buffer: u64) -> Config {
     }
 }
 
-/// Two subflows. On the first come a full and a short segment, which together are more than a segment: acknowledged at once.
+/// Two subflows. On the first come a full and a short segment, which together are more than a
+/// segment: acknowledged at once.
 fn script() -> Script {
     let mut s = Script::server(with_buffer(BUFFER));
     s.join();
@@ -167,8 +168,9 @@ fn a_window_doubles_over_what_was_told_last() {
     assert_eq!(told, [(4, 0, 6142), (12, 0, 12_622), (12, 1, 12_622)]);
 }
 
-/// RFC 9293 3.8.6.2.2: the right edge of a small buffer moves by a segment, by half of the buffer if that is less, or to its end, however little
-/// the application reads at a time.
+/// RFC 9293 3.8.6.2.2: however little the application reads at a time, the right edge of a small
+/// buffer moves by a segment at least, by half of the buffer if that is less, or to the end of the
+/// buffer.
 #[test]
 fn the_edge_of_a_small_buffer_moves_by_segments() {
     for buffer in [2000, 2848, 4096, 8192, 16_000_u64] {

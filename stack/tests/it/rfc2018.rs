@@ -75,8 +75,9 @@ fn blocks_beside(dsn_octets: DsnOctets, blocks: usize, octets: u32) {
     assert_eq!(acks().filter(|o| o.sack.as_slice().len() == blocks).map(|o| o.wire_len()).max(), Some(octets));
 }
 
-/// RFC 2018 4: acknowledgements are delayed by 40 ms, but each segment beyond a hole draws one with SACK blocks at once. A segment with
-/// data that leaves in the same instant has no room for the blocks, so the pure acknowledgement leaves beside it.
+/// RFC 2018 4: acknowledgements are delayed by 40 ms, but each segment beyond a hole draws one with
+/// SACK blocks at once. A segment with data that leaves in the same instant has no room for the
+/// blocks, so the pure acknowledgement leaves beside it.
 #[test]
 fn a_segment_beyond_a_hole_draws_blocks_although_acknowledgements_are_delayed() {
     let mut b = Bench::open_client(Config { delayed_ack: DelayedAck::After(ms(40)), ..tcp() });

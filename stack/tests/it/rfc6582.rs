@@ -195,7 +195,8 @@ fn duplicates_after_a_timeout_start_no_fast_retransmit() {
          0.61 ssthresh 5000
          0.7 < . 1:1(0) ack 10001 win 100
          0.7 timer none
-         // All of it is acknowledged, nothing beyond `recover`: three duplicates do not say that the next segment is lost.
+         // All of it is acknowledged, nothing beyond `recover`: three duplicates do not say that
+         // the next segment is lost.
          0.8 write 1000
          0.8 > P. 10001:11001(1000) ack 1
          0.81 < . 1:1(0) ack 10001 win 100

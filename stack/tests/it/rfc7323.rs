@@ -24,8 +24,8 @@ fn the_shift_fits_the_receive_buffer() {
     );
 }
 
-/// RFC 7323 2.2: a buffer of 60,000 octets needs no shift. The client offers window scale with shift 0, so that the server may scale
-/// its own window; here by 2^14.
+/// RFC 7323 2.2: a buffer of 60,000 octets needs no shift. The client offers window scale with
+/// shift 0, so that the server may scale its own window; here by 2^14.
 #[test]
 fn a_shift_of_zero_is_offered() {
     let mut b = Bench::client(Config { receive_buffer: Some(60_000), initial_window: 100, ..tcp() });
@@ -215,8 +215,9 @@ fn paws_drops_a_segment_with_an_old_timestamp() {
     );
 }
 
-/// RFC 7323 5.3: PAWS comes before the check of the sequence number. A segment of old octets without a timestamp is dropped in silence,
-/// as PAWS has it; the check of the sequence number would have answered it. With a timestamp in order it is answered.
+/// RFC 7323 5.3: PAWS comes before the check of the sequence number. A segment of old octets
+/// without a timestamp is dropped in silence, as PAWS has it; the check of the sequence number
+/// would have answered it. With a timestamp in order it is answered.
 #[test]
 fn paws_comes_before_the_check_of_the_sequence_number() {
     let mut b = Bench::open_client(stamped());

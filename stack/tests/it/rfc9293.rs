@@ -684,8 +684,8 @@ fn an_old_acknowledgement_does_not_matter_to_the_payload() {
     );
 }
 
-/// RFC 9293 3.10.7.4, RFC 8684 3.3.5: of two segments in the window the later one (by SND.WL1) tells the window, although the earlier
-/// one, which it has overtaken, arrives last.
+/// RFC 9293 3.10.7.4, RFC 8684 3.3.5: of two segments in the window the later one (by SND.WL1)
+/// tells the window, although the earlier one, which it has overtaken, arrives last.
 #[test]
 fn an_overtaken_segment_does_not_change_the_window() {
     let mut b = Bench::open_client(tcp());

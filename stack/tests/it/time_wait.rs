@@ -127,7 +127,8 @@ fn only_a_listener_opens_one() {
     assert_eq!(told.iter().filter(|e| **e == Event::Closed).count(), 1);
 }
 
-/// All segments that `from` sends now reach `to` before it sends anything.
+/// Delivers all segments that `from` has to send to `to`, which sends nothing in between. Returns
+/// the segments.
 fn carry(from: &mut Endpoint, to: &mut Endpoint, now: Instant) -> Vec<Segment> {
     let sent: Vec<_> = std::iter::from_fn(|| from.poll_transmit(now)).collect();
     for t in &sent {
@@ -137,7 +138,8 @@ fn carry(from: &mut Endpoint, to: &mut Endpoint, now: Instant) -> Vec<Segment> {
     sent.into_iter().map(|t| t.segment).collect()
 }
 
-/// A server answers with `size` octets and closes; the client closed at the beginning and reads after every segment that it sends.
+/// Runs a transfer of `size` octets from a server, which then closes; the client has closed first
+/// and reads after each segment that it sends. Returns the acknowledgements of the FIN.
 fn acknowledgements_of_a_fin(size: usize) -> Vec<Segment> {
     let (mut client, mut server) = (Endpoint::new([1; 32]), Endpoint::new([2; 32]));
     server.listen(80, tcp());
@@ -173,7 +175,8 @@ fn acknowledgements_of_a_fin(size: usize) -> Vec<Segment> {
     }
 }
 
-/// RFC 9293 3.10.7.4, MUST-59: one acknowledgement answers the last segments of a transfer and the FIN, which are handed in together.
+/// RFC 9293 3.10.7.4, MUST-59: the last segments of a transfer and the FIN arrive in one batch, and
+/// one acknowledgement answers them.
 #[test]
 fn a_fin_that_comes_in_a_batch_is_acknowledged_once() {
     for size in [1, 3_000, 400_000] {
@@ -182,9 +185,9 @@ fn a_fin_that_comes_in_a_batch_is_acknowledged_once() {
     }
 }
 
-/// RFC 9293 3.6.1: in TIME-WAIT a retransmitted FIN is acknowledged. One that arrives before the acknowledgement of the first can have reached
-/// the peer is not: the peer has closed by the time a second acknowledgement arrives, and answers it with a RST.
-/// RFC 1337 3, fix F1: a RST changes nothing.
+/// RFC 9293 3.6.1: in TIME-WAIT a retransmitted FIN is acknowledged. A copy within one round trip
+/// of the first acknowledgement is not: that acknowledgement is still on its way, and the peer will
+/// have closed by the time a second one arrives. RFC 1337 3, fix F1: a RST changes nothing.
 #[test]
 fn a_fin_again_is_answered_once_the_first_answer_may_be_lost() {
     let (mut end, id, after) = waiting(tcp(), true, true);
@@ -204,8 +207,9 @@ fn a_fin_again_is_answered_once_the_first_answer_may_be_lost() {
     assert_eq!(told.iter().filter(|e| **e == Event::Closed).count(), 1, "{told:?}");
 }
 
-/// RFC 7323 5.4, 7, 7.1, RFC 6056: offsets of timestamps and ports come from the secret. A 4-tuple has the same offset again, so that the
-/// timestamps of a later connection go on where those of the earlier one ended.
+/// RFC 7323 5.4, 7, 7.1, RFC 6056: timestamp offsets and ports come from the secret. A reused
+/// 4-tuple has the same offset, so the timestamps of the new connection are later than those of the
+/// old one.
 #[test]
 fn offsets_and_ports_come_from_the_secret() {
     let (local, remote) = ([10, 0, 0, 2].into(), ([10, 0, 0, 1], 80).into());
@@ -233,7 +237,7 @@ fn offsets_and_ports_come_from_the_secret() {
     assert_ne!(vals[0], vals[1]);
 }
 
-/// The ports that are left are found, and those in use or listened on are not drawn.
+/// Draws every free port, and no port that listens or whose 4-tuple is in use.
 #[test]
 fn a_port_in_use_is_not_drawn() {
     let mut end = Endpoint::new([9; 32]);
@@ -255,7 +259,8 @@ fn a_port_in_use_is_not_drawn() {
     assert_eq!(drawn, free);
 }
 
-/// RFC 7323 7: both ends shift their timestamps; round trips are measured all the same, and Eifel and PAWS compare what was sent.
+/// RFC 7323 7: with timestamp offsets at both ends, round-trip times are measured correctly and
+/// PAWS drops nothing.
 #[test]
 fn shifted_timestamps_measure_round_trips() {
     let (mut client, mut server) = (Endpoint::new([1; 32]), Endpoint::new([2; 32]));

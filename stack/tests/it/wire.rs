@@ -171,7 +171,8 @@ fn every_list_of_options_survives_its_bytes() {
     }
 }
 
-/// RFC 9293 3.9.2, MUST-50: an IPv4 header of seven words has options of an unknown kind: they are skipped.
+/// RFC 9293 3.9.2, MUST-50: an IPv4 header of seven words has options of an unknown kind: they are
+/// skipped.
 #[test]
 fn unknown_options_of_ipv4_are_skipped() {
     let [src, dst] = [1, 2].map(|host| IpAddr::from([10, 0, 0, host]));
@@ -185,7 +186,8 @@ fn unknown_options_of_ipv4_are_skipped() {
     assert_eq!((view.protocol(), view.payload()), (ip::TCP, &[9; 8][..]));
 }
 
-/// RFC 9293 3.1, MUST-6: an option of an unknown kind is skipped by its length; those behind it count.
+/// RFC 9293 3.1, MUST-6: an option of an unknown kind is skipped by its length; those behind it
+/// count.
 #[test]
 fn an_unknown_option_does_not_hide_the_next_one() {
     let unknown = [99, 5, 1, 2, 3];

@@ -38,7 +38,8 @@ impl Connection {
     pub(super) fn receive(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         self.paths.members[id].probes_unanswered = 0;
         let multipath = !matches!(self.mode, Mode::Tcp);
-        let window = if multipath { SUBFLOW_WINDOW } else { self.edge.shown.saturating_sub(self.reassembly.nxt()) };
+        let window =
+            if multipath { SUBFLOW_WINDOW } else { self.edge.advertised.saturating_sub(self.reassembly.nxt()) };
         if self.is_plain_again(id, seg) {
             self.never_multipath(id, FallbackCause::Syn);
         }
@@ -222,11 +223,11 @@ impl Connection {
             return None;
         }
         if let Some(m) = dss.mapping.filter(|m| dss.data_fin && self.is_intact(k, seg, m)) {
-            // 3.3.3: the DATA_FIN occupies one octet after the last. It cannot lie before data that have arrived, nor beyond the
-            // window. Only the first DATA_FIN counts.
+            // 3.3.3: the DATA_FIN occupies one octet after the last. Ignore a DATA_FIN before data
+            // that have arrived or beyond the window. Only the first DATA_FIN counts.
             let start = self.mapped_offset(k, &m);
             let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
-            let end = end.filter(|&end| self.reassembly.end() <= end && end <= self.edge.shown);
+            let end = end.filter(|&end| self.reassembly.end() <= end && end <= self.edge.advertised);
             let repeated = self.peer_end.is_some();
             self.peer_end = self.peer_end.or(end);
             if self.config.as_linux && self.peer_end.is_some() && !repeated {
@@ -310,7 +311,7 @@ impl Connection {
         };
         let partial = payload.len < seg.payload.len;
         let len = payload.len;
-        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge.shown) else {
+        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge.advertised) else {
             // Beyond the window we advertised (RFC 8684 3.3.4; RFC 9293 3.10.7.4, first check, at data level).
             self.paths.subflows[id].acks.now();
             return;
@@ -349,8 +350,10 @@ impl Connection {
         }
     }
 
-    /// How many of the octets from `start` on, which are mapped to `data`, lie before the end of the peer's stream, as far as it is known. RFC 8684
-    /// 3.3.3: a DATA_FIN ends the stream; octets behind it are ignored like those behind a FIN. (After a fallback the FIN alone counts.)
+    /// Number of octets before the end of the peer's stream for a payload at sequence number
+    /// `start` and data offset `data`; `u64::MAX` if neither a DATA_FIN nor a FIN has arrived.
+    /// Octets behind a DATA_FIN (RFC 8684 3.3.3) are ignored like octets behind a FIN. After a
+    /// fallback to TCP only the FIN ends the stream.
     fn room_before_end(&self, id: SubflowId, start: Seq, data: u64) -> u64 {
         let end = self.peer_end.filter(|_| !matches!(self.mode, Mode::Tcp));
         let room = end.map_or(u64::MAX, |end| end.saturating_sub(data));

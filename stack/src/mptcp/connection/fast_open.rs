@@ -43,8 +43,8 @@ impl Connection {
         }
         self.paths.subflows[0].fast_open.opened = true;
         if syn.payload.len > 0 {
-            // As much as the SYN/ACK is going to advertise.
-            self.edge.shown = self.edge.least.min(u64::from(u16::MAX));
+            // Accept as much data as the window of our SYN/ACK will cover.
+            self.edge.advertised = self.edge.goal.min(u64::from(u16::MAX));
             let mut data = *syn;
             (data.seq, data.options) = (syn.seq.wrapping_add(1), Options::default());
             self.take_payload(now, 0, &data);

@@ -261,12 +261,12 @@ impl Connection {
     /// The window field of a SYN is not scaled (RFC 7323 2.2). Linux shows whole segments, as large as without a DSS
     /// (`tcp_select_initial_window`).
     fn window_for_syn(&mut self) -> u64 {
-        let mut window = (self.edge.least - self.reassembly.nxt()).min(u64::from(u16::MAX));
+        let mut window = (self.edge.goal - self.reassembly.nxt()).min(u64::from(u16::MAX));
         let segment = self.full_segment();
         if self.config.as_linux && window > segment {
             window -= window % segment;
         }
-        self.edge.shown = self.edge.shown.max(self.reassembly.nxt() + window);
+        self.edge.advertised = self.edge.advertised.max(self.reassembly.nxt() + window);
         window
     }
 

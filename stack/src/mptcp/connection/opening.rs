@@ -55,8 +55,9 @@ impl Connection {
         Ok(self.paths.add(subflow, member))
     }
 
-    /// Adds `offset` to the timestamps of subflow `id` (RFC 7323 5.4), which has just been opened: it has not sent anything yet. The driver derives
-    /// it from the 4-tuple and a secret ([`crate::host::Endpoint`] does).
+    /// Adds `offset`, in milliseconds, to the timestamps that subflow `id` sends (RFC 7323 5.4).
+    /// Call it right after the subflow was opened, before its first segment.
+    /// [`crate::host::Endpoint`] derives the offset from the 4-tuple and a secret.
     pub fn shift_timestamps(&mut self, id: SubflowId, offset: u32) {
         self.paths.subflows[id].shift_timestamps(offset);
     }

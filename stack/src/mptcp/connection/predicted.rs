@@ -206,7 +206,7 @@ impl Connection {
             _ => return None,
         };
         let len = seg.payload.len;
-        if data.checked_add(u64::from(len)).is_none_or(|end| end > self.edge.shown) {
+        if data.checked_add(u64::from(len)).is_none_or(|end| end > self.edge.advertised) {
             return None;
         }
         Shortcut::PredictedData.note();

@@ -10,24 +10,26 @@ use super::{Connection, DSS_ROOM, MAX_WINDOW, Mode, Subflow, SubflowId, Tuning, 
 use crate::config::Config;
 use crate::time::Instant;
 
-/// A receive buffer of fewer segments is small: below a segment of room it is closed (`__tcp_select_window`; one that is larger, below a
-/// sixteenth of itself), and its edge would move by a few octets at a time.
-const SMALL: u64 = 16;
+/// Receive buffers of fewer segments than this follow the window rule of RFC 9293 3.8.6.2.2. In
+/// larger ones Linux's window follows the free memory, and its right edge may move by a few octets
+/// (`__tcp_select_window`).
+const SMALL_BUFFER_SEGMENTS: u64 = 16;
 
-/// The right edge of our window, as a data offset; it never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
+/// Right edge of our receive window, as data offsets; it never moves left (RFC 8684 3.3.4, RFC 7323
+/// 2.4, RFC 9293 3.8.6).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    /// What the next segment advertises at least, as far as its window field can show it.
-    pub least: u64,
-    /// What has been advertised; octets beyond it are refused. It is less than `least` where the window field cannot show that much: in a
-    /// SYN, and without window scaling.
-    pub shown: u64,
+    /// The edge that the next segment advertises at least, if its window field can express it.
+    pub goal: u64,
+    /// The highest edge advertised so far. Octets beyond it are refused. It is below `goal` while
+    /// the window field cannot express `goal`: in a SYN, and without window scaling.
+    pub advertised: u64,
 }
 
 impl Edge {
-    /// Nothing has been advertised yet.
-    pub fn new(least: u64) -> Self {
-        Self { least, shown: 0 }
+    /// Creates the edge of a connection that has not advertised a window yet.
+    pub fn new(goal: u64) -> Self {
+        Self { goal, advertised: 0 }
     }
 }
 
@@ -50,9 +52,9 @@ impl Connection {
     /// RFC 9293 3.8.6.2.2: open the window in steps worth a segment, and send a window update if the peer may be waiting for it.
     #[inline(always)]
     fn open_in_steps(&mut self, octets: u64, buffer: u64) {
-        let gain = (self.read + buffer).saturating_sub(self.edge.least);
+        let gain = (self.read + buffer).saturating_sub(self.edge.goal);
         let step = (2 * u64::from(self.config.mss)).min(buffer / 2).max(1);
-        let left = self.edge.least - self.reassembly.nxt();
+        let left = self.edge.goal - self.reassembly.nxt();
         if octets > 0 && gain >= step && (left < step || gain >= buffer / 2) {
             self.tell_window();
         }
@@ -167,9 +169,9 @@ impl Connection {
     #[inline(always)]
     pub(super) fn window(&mut self, id: SubflowId) -> u16 {
         let field = self.window_field(id);
-        let shown = self.reassembly.nxt() + (field << self.paths.subflows[id].own_shift);
-        self.edge.shown = self.edge.shown.max(shown);
-        self.edge.least = self.edge.least.max(shown);
+        let edge = self.reassembly.nxt() + (field << self.paths.subflows[id].own_shift);
+        self.edge.advertised = self.edge.advertised.max(edge);
+        self.edge.goal = self.edge.goal.max(edge);
         if self.told.is_some() {
             self.note_window(id, field);
         }
@@ -191,7 +193,7 @@ impl Connection {
             Some(buffer) if self.told.is_some() => self.goal_by_memory(buffer, shift),
             Some(buffer) => self.goal_in_steps(buffer, 0, shift),
         };
-        ((goal.max(self.edge.least) - self.reassembly.nxt()) >> shift).min(65_535)
+        ((goal.max(self.edge.goal) - self.reassembly.nxt()) >> shift).min(65_535)
     }
 
     /// The right edge, less `charge` octets.
@@ -202,8 +204,8 @@ impl Connection {
         let step = u64::from(self.config.mss).min(buffer / 2).max(1);
         // RFC 7323 2.3: less than one unit of the field, of at most 2^14, is shown as a closed window.
         let nxt = self.reassembly.nxt();
-        let closed = || self.edge.least - nxt < 1 << 14 && (self.edge.least - nxt) >> shift == 0 && goal >= nxt + step;
-        if goal >= self.edge.least + step || closed() { goal } else { self.edge.least }
+        let closed = || self.edge.goal - nxt < 1 << 14 && (self.edge.goal - nxt) >> shift == 0 && goal >= nxt + step;
+        if goal >= self.edge.goal + step || closed() { goal } else { self.edge.goal }
     }
 
     /// The right edge that the memory left allows, of what a subflow offers (`__tcp_select_window`).
@@ -224,20 +226,22 @@ impl Connection {
             return nxt;
         }
         let whole = left >= buffer.saturating_sub(reserve).min(offered);
-        // RFC 7323 2.3: less than one unit of the field would show as a closed window, for ever where all that is kept back is less than a
-        // unit and nothing is unread.
+        // RFC 7323 2.3: advertise at least one unit of the window field. Rounding down to zero
+        // would close the window for ever if the whole buffer, less the reserve, is smaller than
+        // one unit.
         let goal = nxt + left.min(offered).max(1 << shift);
-        if whole || buffer >= SMALL * u64::from(self.config.mss) {
+        if whole || buffer >= SMALL_BUFFER_SEGMENTS * u64::from(self.config.mss) {
             return goal;
         }
-        // RFC 9293 3.8.6.2.2: the edge moves by a segment, or half of the buffer if that is less, or to the end of the buffer.
+        // RFC 9293 3.8.6.2.2: the edge moves by a segment at least, or by half of the buffer if
+        // that is less. It may always move to the end of the buffer.
         let step = u64::from(self.config.mss).min(buffer / 2).max(1);
-        if goal >= self.edge.least + step { goal } else { self.edge.least }
+        if goal >= self.edge.goal + step { goal } else { self.edge.goal }
     }
 
     /// An acknowledgement on `id` would advertise more than the peer has been told.
     fn window_opens(&self, id: SubflowId) -> bool {
-        self.reassembly.nxt() + (self.window_field(id) << self.paths.subflows[id].own_shift) > self.edge.least
+        self.reassembly.nxt() + (self.window_field(id) << self.paths.subflows[id].own_shift) > self.edge.goal
     }
 }
 

@@ -63,23 +63,26 @@ struct Adaptive {
     /// The delay is no longer than a round-trip time, nor, when it has been used up, than a retransmission timeout.
     longest: Duration,
     rto: Duration,
-    /// When the handshake ended, or the last payload arrived; zero before.
+    /// Time of the last payload, or of the end of the handshake before the first one.
     heard: Instant,
-    /// The delay counts (Linux: `icsk_ack.ato` is not zero): for a client not before the first payload, or before data that were waiting
-    /// for the handshake leave with its acknowledgement.
+    /// True once data sent can count as an answer (Linux: `icsk_ack.ato` is not zero). A server
+    /// begins with true. A client waits for the first payload, or for data written during the
+    /// handshake that leave with the third ACK.
     counts: bool,
-    /// The application answers what arrives: acknowledgements wait for its answers (Linux: pingpong mode).
+    /// The application answers promptly, so acknowledgements wait for its answers (Linux: pingpong
+    /// mode).
     interactive: bool,
 }
 
 impl Adaptive {
-    /// Before the first payload.
+    /// Creates the state before the handshake, with the delay `least`.
     fn new(least: Duration) -> Self {
         let (longest, rto) = (LONGEST_DELAY, LONGEST_DELAY);
         Self { least, delay: least, longest, rto, heard: Instant::ZERO, counts: false, interactive: false }
     }
 
-    /// Data leave at `now`. Soon after something arrived they are an answer (`tcp_event_data_sent`).
+    /// Records that data are sent at `now`. Data sent within the delay after an arrival are an
+    /// answer: the application is interactive (`tcp_event_data_sent`).
     fn on_data_sent(&mut self, now: Instant) {
         self.interactive |= self.counts && now.since(self.heard) < self.delay;
     }
@@ -95,10 +98,11 @@ impl Adaptive {
         self.rto = arrived.rto;
     }
 
-    /// It was used up (`tcp_delack_timer_handler`). An application that has not answered in time is not interactive.
+    /// The delay has expired (`tcp_delack_timer_handler`). An interactive application did not
+    /// answer in time and counts as interactive no longer; otherwise the delay doubles.
     fn on_expiry(&mut self) {
-        let answered = std::mem::take(&mut self.interactive);
-        self.delay = if answered { self.least } else { self.delay.saturating_mul(2).min(self.rto) };
+        let was_interactive = std::mem::take(&mut self.interactive);
+        self.delay = if was_interactive { self.least } else { self.delay.saturating_mul(2).min(self.rto) };
     }
 
     /// The delay of an acknowledgement (`tcp_send_delayed_ack`).
@@ -240,19 +244,20 @@ impl Acknowledgements {
         self.at = self.at.min(due);
     }
 
-    /// The handshake has ended at `now`. `counts`: the delay counts from now on, as it does for a server.
+    /// Records that the handshake ended at `now`. `counts`: data sent from now on can be an answer;
+    /// true for a server.
     pub fn on_handshake(&mut self, now: Instant, counts: bool) {
         if let Some(adaptive) = &mut self.adaptive {
             (adaptive.heard, adaptive.counts) = (now, counts);
         }
     }
 
-    /// Data of a client waited for the handshake, and leave with its acknowledgement.
+    /// Records that a client's data, written during the handshake, leave with the third ACK.
     pub fn on_data_waiting(&mut self) {
         self.adaptive.iter_mut().for_each(|adaptive| adaptive.counts = true);
     }
 
-    /// A segment with data is sent.
+    /// Records that a segment with data is sent at `now`.
     #[inline]
     pub fn on_data_sent(&mut self, now: Instant) {
         self.adaptive.iter_mut().for_each(|adaptive| adaptive.on_data_sent(now));

@@ -65,7 +65,7 @@ impl Receiver {
         !self.held.is_empty()
     }
 
-    /// The end of the last octet that has arrived, or RCV.NXT.
+    /// Sequence number after the highest octet that has arrived; RCV.NXT if nothing is held.
     pub fn end(&self) -> Seq {
         self.held.end().map_or(self.rcv_nxt, |end| self.rcv_nxt.max(Seq(end)))
     }

@@ -352,7 +352,7 @@ impl Sender {
         self.board.forget();
         (self.una, self.nxt, self.rto_at) = (ack, ack, OFF);
         if with_data && self.follows {
-            // The detector has seen the data leave: its timers end, and SND.UNA is known to it.
+            // Tells the detector that the data of the SYN arrived, which stops its timers.
             let srtt = self.rtt.srtt().unwrap_or_default();
             let sample = AckSample {
                 now,

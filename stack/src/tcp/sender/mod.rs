@@ -72,7 +72,7 @@ pub(crate) struct Sender {
     sack_timing: bool,
     /// The window counts segments, whatever their length ([`Config::count_segments`]).
     counts_segments: bool,
-    /// The window restarts after an idle period ([`Config::restart_after_idle`]).
+    /// True if cwnd restarts after an idle period ([`Config::restart_after_idle`]).
     restarts: bool,
     /// One of the three: the window counts segments, or is validated, or bursts wait for room.
     validates: bool,
@@ -250,7 +250,7 @@ impl Sender {
         self.ledger.undone()
     }
 
-    /// The longest reordering seen, in segments.
+    /// Longest reordering observed, in segments; at least 3.
     pub fn reordering(&self) -> u32 {
         self.detector.reordering(self.mss)
     }
@@ -323,7 +323,8 @@ impl Sender {
         self.board.push(seq, 1, 0, now, true);
         self.arm_timer(now);
         if self.follows {
-            // RFC 8985 2: a FIN takes a sequence number, so it can be lost and probed for as data can.
+            // RFC 8985 2: a FIN takes a sequence number, so it can be lost and probed for as data
+            // can.
             let srtt = self.rtt.srtt().unwrap_or_default();
             self.detector.on_sent(now, &Sent::first(seq, 0, 1, now), srtt);
         }

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use super::Sender;
 use crate::sample::{AckSample, LostSegment, RateSample};
+use crate::scoreboard::SackHistory;
 use crate::segment::Segment;
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
@@ -32,9 +33,8 @@ struct PacketState {
 #[derive(Debug, Default)]
 pub struct Rates {
     packets: VecDeque<PacketState>,
-    /// SACK blocks all of whose segments are [`PacketState::done`], so that a block that grew costs only its growth.
-    known: [(Seq, Seq); 4],
-    known_next: usize,
+    /// SACK blocks all of whose segments are [`PacketState::done`].
+    known: SackHistory,
     /// Octets delivered since the subflow was established.
     delivered: u64,
     delivered_at: Instant,
@@ -78,8 +78,9 @@ impl Rates {
         match self.packets.binary_search_by(|l| l.seq.cmp(&seq)) {
             Ok(i) if again => {
                 self.packets[i] = state;
-                // The receiver has discarded what it had SACKed (RFC 2018 8): it can be delivered anew.
-                self.known.iter_mut().filter(|b| b.0 <= seq && seq < b.1).for_each(|b| *b = Default::default());
+                // RFC 2018 8: a receiver that discarded SACKed data can report the same block
+                // again.
+                self.known.forget(seq);
             }
             Ok(i) | Err(i) => self.packets.insert(i, state),
         }
@@ -95,25 +96,6 @@ impl Rates {
                 *newest = Some(*l);
             }
         }
-    }
-
-    /// [`Rates::take`] of a SACK block.
-    fn take_block(&mut self, start: Seq, end: Seq, newest: &mut Option<PacketState>) {
-        let mut from = start;
-        for known in &mut self.known {
-            if known.0 <= from && from <= known.1 {
-                if end <= known.1 {
-                    return;
-                }
-                from = known.1;
-                known.1 = end;
-            }
-        }
-        if from == start {
-            self.known[self.known_next] = (start, end);
-            self.known_next = (self.known_next + 1) % self.known.len();
-        }
-        self.take(from, end, newest);
     }
 
     /// The segment at `seq` of `len` octets was marked lost at `now`. `None` if that is known.
@@ -134,7 +116,9 @@ impl Rates {
         let mut newest = None;
         self.take(sample.una_before, sample.snd_una, &mut newest);
         for &(start, end) in blocks.iter().filter(|(start, end)| start < end) {
-            self.take_block(start, end, &mut newest);
+            if let Some(from) = self.known.add(start, end) {
+                self.take(from, end, &mut newest);
+            }
         }
         while self.packets.front().is_some_and(|l| l.seq < sample.snd_una) {
             self.packets.pop_front();

@@ -59,14 +59,17 @@ impl Subflow {
         (Check::Accept, None)
     }
 
-    /// A RST, whose payload does not matter (RFC 9293 3.5.3): it ends the subflow, is challenged, or is ignored.
+    /// Processes a RST; its payload is ignored (RFC 9293 3.5.3). Returns the reason if the RST ends
+    /// the subflow.
     fn on_rst(&mut self, now: Instant, seq: Seq, window: u64) -> Option<EndReason> {
-        // RFC 5961 3.2, 4.2: reset only if the sequence number is exactly RCV.NXT, with a closed window, too (RFC 9293 3.5.3, MUST-66).
+        // RFC 5961 3.2, 4.2: reset only if the sequence number is exactly RCV.NXT. A closed window
+        // makes no difference (RFC 9293 3.5.3, MUST-66).
         if seq == self.receiver.rcv_nxt {
             // RFC 1337 3, fix F1: "Ignore RST segments in TIME-WAIT state".
             return (self.state != State::TimeWait).then(|| self.end(EndReason::Reset));
         }
-        // RFC 5961 3.2: in the rest of the window it draws a challenge ACK; outside it is dropped silently.
+        // RFC 5961 3.2: a RST elsewhere in the window draws a challenge ACK. Outside the window it
+        // is dropped silently.
         if self.receiver.rcv_nxt < seq && seq < self.receiver.rcv_nxt + window {
             self.challenge(now);
         }
@@ -97,15 +100,17 @@ impl Subflow {
         }
     }
 
-    /// First check failed: the segment is outside the window. It is dropped, unless it is the SYN/ACK of a simultaneous open.
+    /// First check failed: the segment is outside the window. It is dropped, unless it is the
+    /// SYN/ACK of a simultaneous open.
     fn on_unacceptable(&mut self, now: Instant, seg: &Segment, seq: Seq) -> Check {
         if self.state == State::SynReceived && seg.flags.has(Flags::SYN) && seq == self.irs {
             // The SYN/ACK of a simultaneous open.
             return Check::Accept;
         }
         if self.state == State::TimeWait && seg.flags.has(Flags::FIN) {
-            // The acknowledgement of the FIN is still on its way: the peer sent this copy without having been able to get it. A further
-            // acknowledgement would reach a peer that has closed, which answers it with a RST.
+            // A copy of the FIN within one round trip of our ACK: the peer sent it before the ACK
+            // could arrive. A second ACK would reach a closed port, and the peer would answer with
+            // a RST.
             if self.time_wait_at.is_some_and(|at| now.since(at) < self.sender.rtt.srtt().unwrap_or_default()) {
                 return Check::Drop;
             }

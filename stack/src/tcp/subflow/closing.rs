@@ -16,16 +16,18 @@ impl Subflow {
         Some(self.header(now, seq, Flags::FIN, window))
     }
 
-    /// RFC 9293 3.10.7.4, eighth check: the FIN bit. A FIN counts once everything before it has arrived; returns true then. The first
-    /// FIN decides where the peer's stream ends, unless octets beyond it have arrived: that FIN is ignored.
+    /// RFC 9293 3.10.7.4, eighth check: the FIN bit. Returns true once a FIN and everything before
+    /// it have arrived. The first FIN fixes the end of the peer's stream. A FIN before octets that
+    /// have arrived is ignored.
     pub(crate) fn on_fin(&mut self, now: Instant, seg: &Segment) -> bool {
         if seg.flags.has(Flags::FIN) && !self.state.peer_has_closed() {
             let at = Seq::unwrap(seg.seq, self.receiver.rcv_nxt) + u64::from(seg.payload.len);
             if self.fin_at.is_none() && at >= self.receiver.end() {
                 self.fin_at = Some(at);
             }
-            // RFC 5681 4.2: what arrives behind a hole is acknowledged at once. A payload has been, and coupled acknowledgement answers
-            // nothing before the head of the line has arrived.
+            // RFC 5681 4.2: acknowledge a FIN behind a hole at once. `take_payload` has done so for
+            // a FIN with data, and coupled acknowledgement acknowledges nothing before the head of
+            // the line has arrived.
             if at > self.receiver.rcv_nxt && seg.payload.len == 0 && !self.acks.coupled_ack {
                 self.acks.now();
             }
@@ -48,8 +50,8 @@ impl Subflow {
         true
     }
 
-    /// How many of the octets from `start` on lie before the peer's FIN, as far as it has been seen. RFC 9293 3.10.7.4, seventh check: after
-    /// a FIN "ignore the segment text".
+    /// Number of octets from `start` up to the peer's FIN; `u64::MAX` if no FIN has arrived. Text
+    /// behind a FIN is ignored (RFC 9293 3.10.7.4, seventh check: "ignore the segment text").
     pub(crate) fn room_before_fin(&self, start: Seq) -> u64 {
         match self.fin_at {
             _ if self.state.peer_has_closed() => 0,

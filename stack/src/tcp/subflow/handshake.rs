@@ -18,7 +18,8 @@ pub(super) fn largest_dss(config: &Config) -> u32 {
 }
 
 impl Subflow {
-    /// Adds `offset` to our timestamps. Only before the first segment is sent.
+    /// Adds `offset`, in milliseconds, to the timestamps that this subflow sends. Call it before
+    /// the first segment.
     pub(crate) fn shift_timestamps(&mut self, offset: u32) {
         self.timestamps.shift(offset);
     }
