@@ -1,11 +1,13 @@
 //! The model's sender (2, 3, 5): staging buffer, scheduler, acknowledgements, timers.
 //!
-//! The application's octets wait in a staging buffer of ten segments until they are first transmitted. A round robin
-//! gives each segment to a subflow that has room; it is never moved to another one. An acknowledgement is a *duplicate* if a
-//! segment starts at its number and everything before was acknowledged already, and *new* otherwise. A late acknowledgement
-//! that was overtaken on the way is a duplicate for the old segment that starts at its number. New acknowledgements move the
-//! window, let the application refill the buffer, and let the scheduler send. Duplicates go to [`super::reordering`] and cause
-//! no new data to be sent.
+//! The application writes into a staging buffer of ten segments, which holds its octets until their
+//! first transmission. A round robin gives each segment to a subflow that has room; a segment is
+//! never moved to another subflow. An acknowledgement is a *duplicate* if a segment starts at its
+//! number and all octets before that number were acknowledged already, and *new* otherwise. A late
+//! acknowledgement that was overtaken on the way is a duplicate for the old segment that starts at
+//! its number. A new acknowledgement moves the window, lets the application refill the buffer, and
+//! lets the scheduler send. A duplicate goes to [`super::reordering`] and causes no new data to be
+//! sent.
 
 use super::controller::{Share, alpha};
 use super::counts::Counts;
@@ -15,16 +17,16 @@ use super::rtt::Rtt;
 use super::{Model, Recovery};
 use crate::rng::Rng;
 
-/// Segments that the staging buffer takes (2: 14 000 octets at 1400).
+/// Size of the staging buffer, segments (2: 14 000 octets at an MSS of 1400).
 const STAGING: u64 = 10;
-/// Threshold before the first cut, octets (5.3).
+/// Initial slow-start threshold, octets (5.3).
 const INITIAL_THRESHOLD: u64 = 65_535;
 /// The peer's constant window, in octets; the model compares it with segments (2).
 const PEER_WINDOW: u64 = 65_535;
-/// Weight of the newest window in the smoothed one (5.3).
+/// Weight of the current window in the smoothed window (5.3).
 const SMOOTHING: f64 = 1.0 / 8.0;
 
-/// A segment that was sent. It is kept to the end of the connection.
+/// A sent segment, kept until the end of the connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Mapping {
     /// First sequence number.
@@ -33,29 +35,30 @@ pub struct Mapping {
     pub dsn: u64,
     /// Octets.
     pub len: u32,
-    /// Duplicate acknowledgements charged to it, ever.
+    /// Total of the duplicate acknowledgements charged to the segment.
     pub duplicates: u32,
-    /// Times it was sent.
+    /// Number of transmissions.
     pub copies: u32,
     /// When it was first retransmitted, in milliseconds.
     pub again: u32,
-    /// Its place among the segments of all subflows.
+    /// Index of the segment among those of all subflows, in data order.
     pub order: usize,
 }
 
 impl Mapping {
-    /// Sequence number after it.
+    /// Returns the sequence number after the segment.
     pub fn end(&self) -> u64 {
         self.seq + u64::from(self.len)
     }
 }
 
-/// How a window grows.
+/// Rule by which the congestion window grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Slow start below the threshold, congestion avoidance above it.
     Normal,
-    /// After a spurious cut under D_SACK: by one segment at each acknowledgement, up to the saved window.
+    /// Restores the window after a spurious cut under D_SACK: one segment for each acknowledgement,
+    /// up to the saved window.
     Restoring,
 }
 
@@ -70,13 +73,14 @@ pub struct Subflow {
     pub acked: u64,
     /// Congestion window in segments.
     pub cwnd: f64,
-    /// Threshold in octets.
+    /// Slow-start threshold, octets.
     pub ssthresh: u64,
     /// Phase of growth.
     pub phase: Phase,
-    /// Window and threshold before the last cut (under D_SACK the largest ones not restored yet).
+    /// Congestion window and threshold before the last cut (under D_SACK the largest values not
+    /// restored yet).
     pub saved: (f64, u64),
-    /// How many cuts were undone.
+    /// Number of cuts that were undone.
     pub undone: u64,
     /// The last cut was undone.
     pub is_undone: bool,
@@ -123,7 +127,7 @@ impl Subflow {
         (self.next - 1).saturating_sub(self.acked)
     }
 
-    /// Octets it may send.
+    /// Returns the number of octets that the subflow may send.
     fn room(&self, mss: u32) -> u64 {
         if !self.established {
             return 0;
@@ -133,13 +137,13 @@ impl Subflow {
         (segments * u64::from(mss)).saturating_sub(self.outstanding())
     }
 
-    /// The segment that starts at `seq`.
+    /// Returns the index of the segment that starts at `seq`.
     pub fn starting_at(&self, seq: u64) -> Option<usize> {
         self.mappings.binary_search_by_key(&seq, |m| m.seq).ok()
     }
 
-    /// The first segment that is not acknowledged. On a joined subflow the third acknowledgement of the handshake is in
-    /// between (1), until data are acknowledged.
+    /// Returns the index of the first unacknowledged segment. On a joined subflow the third ACK of
+    /// the handshake occupies one sequence number before it (1), until data are acknowledged.
     pub fn first_outstanding(&self) -> Option<usize> {
         self.starting_at(self.acked + 1).or_else(|| self.starting_at(self.acked + 2))
     }
@@ -157,18 +161,19 @@ pub struct Ack {
     pub number: u64,
     /// The timestamp it echoes, milliseconds.
     pub echo: Option<u32>,
-    /// The segment that arrived, and the first contiguous run of parked segments.
+    /// D-SACK report: the segment that arrived, and the first contiguous run of out-of-order
+    /// segments in the receiver's buffer.
     pub report: Option<[Range; 2]>,
 }
 
 /// Why a segment is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// For the first time.
+    /// First transmission.
     New,
-    /// Again, at the third duplicate charged to it.
+    /// Fast retransmission, at the third duplicate charged to the segment.
     Fast,
-    /// Again, at a timeout.
+    /// Retransmission at a timeout.
     Timeout,
 }
 
@@ -183,7 +188,7 @@ pub struct Sent {
     pub why: Why,
 }
 
-/// What the accounts are told of a loss episode.
+/// Event of a loss episode, for the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
     /// The window was cut; a retransmission follows.
@@ -195,29 +200,31 @@ pub enum Note {
     },
 }
 
-/// The sending end of a connection.
+/// Sender of a connection.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) model: Model,
     pub(super) subflows: Vec<Subflow>,
-    /// Octets the application has yet to write.
+    /// Octets that the application has not written yet.
     unwritten: u64,
-    /// Octets written and not sent.
+    /// Octets in the staging buffer: written but not sent.
     staged: u64,
     next_data: u64,
-    /// The subflow at which the round robin continues.
+    /// The subflow whose turn it is in the round robin.
     turn: Index,
-    /// Sum of the windows, as of the last transmission or the last alpha.
+    /// Sum of the congestion windows, computed at the last transmission or the last computation of
+    /// alpha.
     pub(super) total: f64,
-    /// Data sequence numbers and places of all segments, in data order; only for D_SACK's reports.
+    /// Data sequence number, subflow and index of each segment, in data order; kept only for D-SACK
+    /// reports.
     pub(super) order: Vec<(u64, Index, usize)>,
-    /// By subflow: how often each segment was covered by a cumulative acknowledgement.
+    /// For each subflow: how often each segment was covered by a cumulative acknowledgement.
     pub(super) covered: Vec<Counts>,
-    /// How often each segment was covered by a report, in data order.
+    /// How often each segment was covered by a D-SACK report, in data order.
     pub(super) reported: Counts,
     pub(super) replaced: Option<u64>,
     pub(super) step: Step,
-    /// Spurious timeouts that F_RTO found. The model does nothing about them.
+    /// Number of spurious timeouts that F_RTO detected. The model does not react to them.
     pub detections: u64,
     pub(super) out: Vec<Sent>,
     pub(super) notes: Vec<(Index, Note)>,
@@ -225,7 +232,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender whose application has `octets` to write.
+    /// Returns a sender whose application has `octets` octets to write.
     pub fn new(model: &Model, octets: u64) -> Self {
         Self {
             model: *model,
@@ -247,53 +254,55 @@ impl Sender {
         }
     }
 
-    /// A further subflow, whose SYN has the sequence number `isn`.
+    /// Adds a subflow whose SYN has the sequence number `isn`.
     pub fn open(&mut self, isn: u64, rng: Rng) {
         self.subflows.push(Subflow::new(isn + 1, rng));
         self.covered.push(Counts::default());
     }
 
-    /// The handshake of a subflow is over: its SYN is acknowledged.
+    /// Marks a subflow as established: its SYN was acknowledged.
     pub fn on_established(&mut self, subflow: Index) {
         let s = &mut self.subflows[subflow];
         s.established = true;
         s.acked = s.next - 1;
     }
 
-    /// The sequence number for a pure acknowledgement, which occupies one (1).
+    /// Takes the sequence number of a pure acknowledgement, which occupies one number in this model
+    /// (1).
     pub fn take_control(&mut self, subflow: Index) -> u64 {
         let s = &mut self.subflows[subflow];
         s.next += 1;
         s.next - 1
     }
 
-    /// The peer's addresses acknowledge the handshake.
+    /// Processes the peer's segment with its addresses, which acknowledges the segments of the
+    /// handshake before `number`.
     pub fn on_control(&mut self, subflow: Index, number: u64) {
         let s = &mut self.subflows[subflow];
         s.acked = s.acked.max(number - 1);
     }
 
-    /// The subflows.
+    /// Returns the subflows.
     pub fn subflows(&self) -> &[Subflow] {
         &self.subflows
     }
 
-    /// A subflow, for tests that set its state.
+    /// Returns a subflow, for tests that set its state.
     pub fn subflow_mut(&mut self, subflow: Index) -> &mut Subflow {
         &mut self.subflows[subflow]
     }
 
-    /// Data sequence number after everything written.
+    /// Returns the data sequence number after the last octet written.
     pub fn written(&self) -> u64 {
         self.next_data + self.staged
     }
 
-    /// The application has nothing more to write.
+    /// Discards the data that the application has not written yet.
     pub fn finish_writing(&mut self) {
         self.unwritten = 0;
     }
 
-    /// The application has written all it will.
+    /// Returns true if the application has written all its data.
     pub fn has_written_all(&self) -> bool {
         self.unwritten == 0
     }
@@ -308,22 +317,23 @@ impl Sender {
         std::mem::take(&mut self.notes)
     }
 
-    /// Nothing waits to be sent for the first time.
+    /// Returns true if the staging buffer is empty.
     pub fn is_idle(&self) -> bool {
         self.staged == 0
     }
 
-    /// How often the application wrote since the last call.
+    /// Returns the number of writes by the application since the last call.
     pub fn take_writes(&mut self) -> u32 {
         std::mem::take(&mut self.writes)
     }
 
-    /// When a timer expires next.
+    /// Returns the earliest expiry of a retransmission timer.
     pub fn deadline(&self) -> Option<u64> {
         self.subflows.iter().filter_map(|s| s.timer).min()
     }
 
-    /// Lets the application fill the staging buffer and the scheduler send, until the windows or the data are exhausted (2, 5.1).
+    /// Lets the application fill the staging buffer and the scheduler send, until the windows or
+    /// the data are exhausted (2, 5.1).
     pub fn pump(&mut self, now: u64) {
         loop {
             let octets = self.unwritten.min(STAGING * u64::from(self.model.mss) - self.staged);
@@ -336,7 +346,8 @@ impl Sender {
         }
     }
 
-    /// 3: round robin; each subflow that has room in its turn sends one segment.
+    /// Sends staged data by round robin: each subflow that has room in its turn sends one segment
+    /// (3).
     pub(super) fn schedule(&mut self, now: u64) {
         let n = self.subflows.len();
         let mut full = 0;
@@ -378,7 +389,7 @@ impl Sender {
         self.subflows.iter().map(|s| s.cwnd).sum()
     }
 
-    /// Sends a segment again, on its subflow (3).
+    /// Retransmits a segment on its subflow (3).
     pub(super) fn retransmit(&mut self, now: u64, subflow: Index, index: usize, why: Why) {
         self.total = self.sum();
         let s = &mut self.subflows[subflow];
@@ -395,7 +406,7 @@ impl Sender {
         self.out.push(Sent { subflow, mapping, why });
     }
 
-    /// 5.1: an acknowledgement arrives.
+    /// Processes an arriving acknowledgement (5.1).
     pub fn on_ack(&mut self, now: u64, subflow: Index, ack: &Ack) {
         if self.is_discarded(subflow) {
             return;
@@ -432,7 +443,7 @@ impl Sender {
         self.pump(now);
     }
 
-    /// 5.3: growth at one acknowledgement.
+    /// Grows the window for one acknowledgement (5.3).
     pub(super) fn grow(&mut self, subflow: Index) {
         let mss = f64::from(self.model.mss);
         let s = &mut self.subflows[subflow];
@@ -458,7 +469,7 @@ impl Sender {
         s.cwnd += self.model.controller.growth(s.cwnd, self.total, factor);
     }
 
-    /// 5.4: the same for a third duplicate and for a timeout.
+    /// Cuts the window of a subflow, equally for a third duplicate and for a timeout (5.4).
     pub(super) fn cut(&mut self, subflow: Index) {
         let (mss, total, model) = (u64::from(self.model.mss), self.total, self.model);
         let s = &mut self.subflows[subflow];
@@ -475,7 +486,7 @@ impl Sender {
         s.phase = Phase::Normal;
     }
 
-    /// 5.5: timers that are due.
+    /// Handles the retransmission timers that are due (5.5).
     pub fn on_timer(&mut self, now: u64) {
         for i in 0..self.subflows.len() {
             if self.subflows[i].timer.is_none_or(|at| at > now) {

@@ -1,8 +1,9 @@
-//! An expected segment beside one that was sent.
+//! Compares an expected segment with a segment that the engine sent.
 //!
-//! Compared are the sequence numbers, the flags, the acknowledgement number, the options by meaning (their order and padding are the
-//! sender's own affair), and, if the script names them, window, urgent pointer and ECN field. A segment that the script writes longer
-//! than segments of the connection can be stands for several that leave at once, the last one with PSH.
+//! The comparison covers sequence numbers, flags, acknowledgement number and options. The order and
+//! the padding of options do not matter. Window, urgent pointer, ECN field, TOS and TTL are
+//! compared if the script names them. An expected segment that is longer than the connection's MSS
+//! stands for several segments sent at the same time, the last of them with PSH.
 
 use anabranch_stack::segment::{Dss, Ecn, Flags, Mptcp, Segment, Signal};
 
@@ -13,7 +14,7 @@ use super::mptcp::{Leaving, Mp, Names};
 use super::option::{self, Opt};
 use super::report::{Step, Stop};
 
-/// A segment that was sent, as the script would write it.
+/// Returns a sent segment as the script would write it.
 pub fn written(sent: &Sent, flow: &Flow, names: &mut Names) -> Packet {
     let s = &sent.segment;
     let syn = s.flags.has(Flags::SYN);
@@ -32,7 +33,7 @@ pub fn written(sent: &Sent, flow: &Flow, names: &mut Names) -> Packet {
     }
 }
 
-/// Joins `next` to what came before if both could be one longer segment.
+/// Joins `next` to `first` if both could be one longer segment. Returns true if they were joined.
 pub fn join(first: &mut Sent, next: &Sent) -> bool {
     let (a, b) = (&mut first.segment, &next.segment);
     let plain = |s: &Segment| !s.flags.has(Flags::SYN) && !s.flags.has(Flags::FIN) && !s.flags.has(Flags::RST);
@@ -57,7 +58,8 @@ pub fn join(first: &mut Sent, next: &Sent) -> bool {
     fits
 }
 
-/// Joins `fin`, a FIN without data, to the data before it.
+/// Joins `fin` to the data segment `first` if `fin` is a FIN without data that was sent at the same
+/// time and follows directly. Returns true if they were joined.
 pub fn join_fin(first: &mut Sent, fin: &Sent) -> bool {
     let (a, b) = (&mut first.segment, &fin.segment);
     let bare = Flags::FIN.with(Flags::ACK);
@@ -72,11 +74,12 @@ pub fn join_fin(first: &mut Sent, fin: &Sent) -> bool {
     false
 }
 
-/// The options of both are the same, and the mapping of the second continues that of the first, which is `len` octets long.
+/// Returns true if `a` and `b` have the same options, and if the DSS mapping of `b` continues the
+/// mapping of `a`. The payload of `a` is `len` octets long.
 fn continues(a: &Segment, b: &Segment, len: u32) -> bool {
     let mut expected = a.options;
     if let (Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }), Some(n)) = (&mut expected.mptcp, b.dss()) {
-        // A checksum covers its own mapping only.
+        // A DSS checksum covers one mapping, so mappings with checksums cannot be joined.
         let whole = u32::from(m.len) == len && m.checksum.is_none();
         let Some(next) = n.mapping.filter(|_| whole) else { return false };
         (m.dsn, m.ssn, m.len) = (m.dsn.wrapping_add(len.into()), m.ssn.wrapping_add(len), next.len);
@@ -85,10 +88,11 @@ fn continues(a: &Segment, b: &Segment, len: u32) -> bool {
     expected == b.options
 }
 
-/// Compares `sent` with what the script expects. Returns what of the expectation was not met and makes no difference.
+/// Compares `sent` with the expected segment. Returns the differences that are accepted because the
+/// RFCs allow them, as texts for notes.
 ///
 /// # Errors
-/// If they differ.
+/// If the segments differ in any other way.
 pub fn compare(
     expected: &Packet,
     sent: &Sent,
@@ -100,7 +104,8 @@ pub fn compare(
     learn_cookie(expected, sent, flow);
     let mut actual = written(sent, flow, names);
     if expected.seq != 0 && actual.flags & Flags::SYN.0 != 0 {
-        // A SYN has the number that the script gives it; all others count from it.
+        // Our SYN takes the sequence number in the script. Later sequence numbers are relative to
+        // it.
         (actual.seq, flow.our_syn) = (expected.seq, expected.seq);
     }
     let mark = |actual: &Packet| {
@@ -135,17 +140,21 @@ pub fn compare(
     }
 }
 
-/// RFC 9293 3.9.1.2 (MUST-61) asks for PSH only on the last segment there is to send. Linux sets it on each packet that the interface
-/// takes apart, as the script writes it (`tcp_transmit_skb`).
-const PUSH: &str = "this segment stands for several, and the last of them was sent without PSH";
+/// Note on an accepted difference. RFC 9293 3.9.1.2 (MUST-61) requires PSH only on the last queued
+/// segment. Linux also sets PSH on each packet that segmentation offload will divide
+/// (`tcp_transmit_skb`), so scripts expect it there.
+const PUSH: &str = "several segments were sent for this one, and the last of them has no PSH";
 
-/// RFC 9293 3.10.4 leaves open whether a FIN leaves with the last data.
-const FIN: &str = "the FIN left in a segment of its own behind the data";
+/// Note on an accepted difference. RFC 9293 3.10.4 does not say whether the last data segment
+/// carries the FIN.
+const FIN: &str = "the FIN was sent in a segment of its own after the data";
 
-/// RFC 8684 3.4.1 asks for no DATA_ACK beside ADD_ADDR, and Linux 6.1 sends none.
-const DATA_ACK: &str = "the DATA_ACK beside ADD_ADDR acknowledges nothing new, and was not sent";
+/// Note on an accepted difference. RFC 8684 3.4.1 requires no DATA_ACK beside ADD_ADDR, and Linux
+/// 6.1 sends none.
+const DATA_ACK: &str = "the DATA_ACK beside ADD_ADDR would acknowledge nothing new, and was not sent";
 
-/// The octets of a cookie that our SYN/ACK is expected to have are the script's name for the cookie that it has.
+/// If the script expects a Fast Open cookie in our SYN/ACK, learns its octets as the script's name
+/// for the cookie that was sent.
 fn learn_cookie(expected: &Packet, sent: &Sent, flow: &mut Flow) {
     let both = Flags::SYN.0 | Flags::ACK.0;
     let Signal::FastOpen(cookie) = &sent.segment.options.signal else { return };
@@ -156,7 +165,7 @@ fn learn_cookie(expected: &Packet, sent: &Sent, flow: &mut Flow) {
     }
 }
 
-/// Whether the MPTCP options are those that are expected.
+/// Returns true if the MPTCP options match, or if the script accepts any options.
 fn mptcp(expected: &Packet, sent: &Sent, flow: &Flow, names: &mut Names) -> Step<bool> {
     let Some(options) = &expected.options else { return Ok(true) };
     let wanted: Vec<&Mp> = options.iter().filter_map(|o| if let Opt::Mptcp(m) = o { Some(m) } else { None }).collect();
@@ -171,7 +180,7 @@ fn ecn(ecn: Ecn) -> Mark {
     }
 }
 
-/// Shows timestamps in the script's numbers.
+/// Replaces our TSvals in `packet` by the script's numbers.
 fn stamps(packet: &mut Packet, flow: &Flow) {
     for option in packet.options.iter_mut().flatten() {
         if let Opt::Ts(val, _) = option {
@@ -180,7 +189,7 @@ fn stamps(packet: &mut Packet, flow: &Flow) {
     }
 }
 
-/// Both have the same options.
+/// Returns true if both lists have the same options, MPTCP options excepted, in any order.
 fn options(wanted: &[Opt], found: &[Opt], flow: &mut Flow, (exact_stamps, multipath): (bool, bool)) -> bool {
     let meaning = |o: &&Opt| !matches!(o, Opt::Nop | Opt::Eol | Opt::Mptcp(_));
     let (mut wanted, mut found): (Vec<_>, Vec<_>) =
@@ -190,7 +199,7 @@ fn options(wanted: &[Opt], found: &[Opt], flow: &mut Flow, (exact_stamps, multip
     wanted.len() == found.len()
         && wanted.iter().zip(found).all(|(w, f)| match (w, f) {
             (Opt::Ts(val, ecr), Opt::Ts(sent, echoed)) => {
-                // Scripts of the multipath-tcp fork write any TSecr.
+                // Scripts of packetdrill's multipath-tcp fork have arbitrary TSecr values.
                 let echoes = ecr == echoed || (multipath && !exact_stamps);
                 flow.compare_stamp(*val, *sent, exact_stamps).is_ok() && echoes
             }

@@ -1,8 +1,10 @@
 //! TCP Fast Open (RFC 7413) in scripts: cookies and their keys.
 //!
-//! A server's cookie for a client is its own affair, so a script cannot know its octets. Two words stand for it: `TFO_COOKIE` is what a
-//! listener gives whose key is the one that the settings begin with, `TFO_COOKIE_ZERO` what one gives whose key is zero. Cookies that the
-//! peer gives are the octets that the script writes.
+//! The server computes a client's cookie from a secret key, so a script cannot know its octets. Two
+//! words stand for cookies of our listeners: `TFO_COOKIE` for a listener with the default key,
+//! `TFO_COOKIE_ZERO` for a listener whose key is all zeros. If the script expects other octets in
+//! our SYN/ACK, they become a name for the cookie that was sent. A cookie from the peer has exactly
+//! the octets that the script writes.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,28 +12,31 @@ use std::net::IpAddr;
 use anabranch_stack::mptcp::keys::fast_open_cookie;
 use anabranch_stack::segment::Cookie;
 
-/// A key of cookies.
+/// Secret key from which a listener computes cookies.
 pub type Key = [u8; 32];
 
-/// The key at the beginning, `a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`.
+/// Key of all listeners until the script sets another one: `a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`.
 pub const KEY: Key = padded([0xa1, 0xb2, 0xc3, 0xd4]);
 
-/// The words that stand for a cookie, what they are read as unless they are defined otherwise, and the key.
+/// The words that stand for a cookie: the word, its default definition in hexadecimal, and the key
+/// of the listener that sends the cookie.
 const WORDS: [(&str, &str, Key); 2] =
     [("TFO_COOKIE", "c00c1e0000000001", KEY), ("TFO_COOKIE_ZERO", "c00c1e0000000000", [0; 32])];
 
-/// Bits of `tcp_fastopen` that are followed: clients, servers, every listener without being asked.
+/// Bit of `tcp_fastopen`: clients use Fast Open (`TFO_CLIENT_ENABLE`).
 pub const CLIENT: u64 = 1;
-/// See [`CLIENT`].
+/// Bit of `tcp_fastopen`: listeners that set TCP_FASTOPEN use Fast Open (`TFO_SERVER_ENABLE`).
 pub const SERVER: u64 = 2;
-/// See [`CLIENT`].
+/// Bit of `tcp_fastopen`: all listeners use Fast Open, also without TCP_FASTOPEN
+/// (`TFO_SERVER_WO_SOCKOPT1`).
 pub const EVERY_LISTENER: u64 = 0x400;
-/// Data in a SYN without a cookie are sent (`TFO_CLIENT_NO_COOKIE`).
+/// Bit of `tcp_fastopen`: clients send data in a SYN without a cookie (`TFO_CLIENT_NO_COOKIE`).
 pub const CLIENT_BARE: u64 = 0x4;
-/// They are taken (`TFO_SERVER_COOKIE_NOT_REQD`).
+/// Bit of `tcp_fastopen`: listeners accept data in a SYN without a cookie
+/// (`TFO_SERVER_COOKIE_NOT_REQD`).
 pub const SERVER_BARE: u64 = 0x200;
 
-/// Four octets, each four times, and zeros.
+/// Returns the key that has each octet of `of` four times, followed by 16 zeros.
 const fn padded(of: [u8; 4]) -> Key {
     let (mut key, mut i) = ([0; 32], 0);
     while i < 16 {
@@ -41,14 +46,15 @@ const fn padded(of: [u8; 4]) -> Key {
     key
 }
 
-/// Defines the words that the script's user has not.
+/// Adds the default definition of each word that the user has not defined.
 pub fn define(defines: &mut BTreeMap<String, String>) {
     for (word, value, _) in WORDS {
         defines.entry(word.to_owned()).or_insert_with(|| value.to_owned());
     }
 }
 
-/// A key as `tcp_fastopen_key` has it: four groups of eight hexadecimal digits. A second key, behind a comma, is for cookies of before.
+/// Reads a key in the format of `tcp_fastopen_key`: four groups of up to eight hexadecimal digits.
+/// Returns `None` for any other text, also if a backup key follows after a comma.
 pub fn key(text: &str) -> Option<Key> {
     let groups: Vec<u32> =
         text.trim().split('-').map(|group| u32::from_str_radix(group, 16).ok()).collect::<Option<_>>()?;
@@ -58,7 +64,8 @@ pub fn key(text: &str) -> Option<Key> {
     Some(key)
 }
 
-/// A key of `len` octets as TCP_FASTOPEN_KEY has it: 16, written `\xa1...`.
+/// Reads a key of `len` octets in the format of TCP_FASTOPEN_KEY, `\xa1...`. Returns `None` unless
+/// it has 16 octets.
 pub fn key_of_escapes(text: &str, len: i64) -> Option<Key> {
     let octets: Vec<u8> = text.split("\\x").skip(1).map(|o| u8::from_str_radix(o, 16).ok()).collect::<Option<_>>()?;
     let mut key = [0; 32];
@@ -66,17 +73,19 @@ pub fn key_of_escapes(text: &str, len: i64) -> Option<Key> {
     Some(key)
 }
 
-/// What cookies of the script stand for on one 4-tuple: the octets of the script, and those of the wire, of which a cookie may have fewer.
+/// Names for Fast Open cookies on one 4-tuple: the octets that the script writes, and the cookie
+/// that the engine sends or receives.
 #[derive(Clone, Debug, Default)]
 pub struct Cookies {
-    /// The two words.
+    /// The names `TFO_COOKIE` and `TFO_COOKIE_ZERO`, as far as they are defined.
     words: Vec<(Vec<u8>, Cookie)>,
-    /// Octets that the script expected in a SYN/ACK: RFC 7413 4.1.2 leaves the cookie to the server, so they are a name.
+    /// Names learned from SYN/ACKs that the script expects. The server chooses the cookie (RFC 7413
+    /// 4.1.2), so the script's octets are only a name for it.
     learned: Vec<(Vec<u8>, Cookie)>,
 }
 
 impl Cookies {
-    /// Those of a client at this address.
+    /// Returns the names for the cookies of a client at the address `client`.
     pub fn of(client: IpAddr, defines: &BTreeMap<String, String>) -> Self {
         let octets =
             |hex: &str| (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(hex.get(i..i + 2)?, 16).ok()).collect();
@@ -87,8 +96,11 @@ impl Cookies {
         Self { words: known.collect(), learned: Vec::new() }
     }
 
-    /// The script expects `script` where our SYN/ACK has the cookie `sent`. Returns true if both can be the same: the script has no
-    /// other name for `sent`, and no other cookie for `script`.
+    /// Learns that the octets `script`, expected in a SYN/ACK, are the script's name for the cookie
+    /// `sent` in that SYN/ACK.
+    ///
+    /// Returns false and learns nothing if `script` is empty, if its length is not that of `sent`,
+    /// if it already names another cookie, or if another learned name already stands for `sent`.
     pub fn learn(&mut self, script: &[u8], sent: &Cookie) -> bool {
         let fits = |known: &[(Vec<u8>, Cookie)], named: bool| {
             known.iter().all(|(name, cookie)| if name == script { cookie == sent } else { !named || cookie != sent })
@@ -107,17 +119,19 @@ impl Cookies {
         true
     }
 
-    /// Takes over the names that another 4-tuple of the same client has learned.
+    /// Replaces the learned names by those of `other`, a 4-tuple of the same client.
     pub fn share(&mut self, other: &Self) {
         self.learned.clone_from(&other.learned);
     }
 
+    /// Returns all names, the learned ones first.
     fn all(&self) -> impl Iterator<Item = &(Vec<u8>, Cookie)> {
         self.learned.iter().chain(&self.words)
     }
 
-    /// The cookie that arrives when the script says `script`; beside MP_CAPABLE there is room for 6 octets (RFC 8684 B.1). `None` if there can
-    /// be none of that length.
+    /// Returns the cookie that arrives if the script writes the octets `script`. If `multipath` is
+    /// true, a named cookie is cut to the 6 octets that fit beside MP_CAPABLE (RFC 8684 B.1).
+    /// Returns `None` if no cookie can have the length of `script`.
     pub fn arriving(&self, script: &[u8], multipath: bool) -> Option<Cookie> {
         match self.all().find(|(known, _)| known == script) {
             Some((_, cookie)) => {
@@ -127,7 +141,8 @@ impl Cookies {
         }
     }
 
-    /// What the script says of a cookie that was sent.
+    /// Returns the octets by which the script names a cookie that was sent, or the cookie's own
+    /// octets if it has no name.
     pub fn sent(&self, cookie: &Cookie) -> Vec<u8> {
         let octets = cookie.as_slice();
         let known = self.all().find(|(_, ours)| octets.len() >= 6 && ours.as_slice().starts_with(octets));

@@ -1,4 +1,4 @@
-//! The engine under test, its clock, and what it sends: an [`Endpoint`] driven in virtual time.
+//! The engine under test with its clock and its output: an [`Endpoint`] driven in virtual time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -23,21 +23,21 @@ use super::settings::Options;
 /// A segment that the engine sent.
 #[derive(Clone, Debug)]
 pub struct Sent {
-    /// When.
+    /// Time of transmission.
     pub at: Instant,
-    /// On which flow.
+    /// Index of its flow in [`Host::flows`].
     pub flow: usize,
     /// The segment.
     pub segment: Segment,
     /// Octets of payload.
     pub len: u32,
-    /// Its fields in the IP header that the socket chooses.
+    /// IP header fields that the socket chose.
     pub ip: Ip,
-    /// It is as large as a segment of this connection can be.
+    /// Its payload has the size of the MSS.
     pub full: bool,
-    /// It stands for several.
+    /// Several segments were joined into this one ([`join`](super::compare::join)).
     pub joined: bool,
-    /// Its FIN was a segment of its own.
+    /// Its FIN was sent in a separate segment ([`join_fin`](super::compare::join_fin)).
     pub apart: bool,
 }
 
@@ -51,10 +51,10 @@ pub struct Ip {
 }
 
 impl Ip {
-    /// Sets an option; false if it cannot have the value.
+    /// Sets a socket option. Returns false if `value` is out of range.
     pub fn set(&mut self, name: &str, value: i64) -> bool {
         match (name, u8::try_from(value)) {
-            // Linux: the ECN bits are the transport's.
+            // Linux: the application cannot set the ECN bits, which belong to TCP.
             ("IP_TOS", _) => self.tos = (value & 0xfc) as u8,
             (_, Ok(ttl)) if ttl > 0 => self.ttl = ttl,
             _ => return false,
@@ -69,81 +69,86 @@ impl Default for Ip {
     }
 }
 
-/// What is known of a connection besides what the engine says.
+/// State of a connection that the engine does not keep.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// What its socket has chosen for the IP header of all its subflows.
+    /// IP header fields that its socket chose for all subflows.
     pub ip: Ip,
-    /// It was established.
+    /// The connection has been established.
     pub connected: bool,
-    /// The peer's stream has ended, and everything of it can be read.
+    /// The peer's stream has ended, and all its octets can be read or were read.
     pub ended: bool,
-    /// That was before the end of ours.
+    /// The peer's stream ended before we ended ours.
     pub ended_first: bool,
-    /// It failed.
+    /// The connection was aborted, by a reset or a timeout.
     pub failed: bool,
-    /// It has waited in vain for a subflow: nothing of it is connected any more.
+    /// All subflows ended, and no new one came in time. Calls then fail with ENOTCONN.
     pub orphaned: bool,
-    /// How its last subflow ended.
+    /// Reason why its latest closed subflow ended.
     last_end: Option<EndReason>,
-    /// The error that the next call gets.
+    /// Pending error, which the next call returns.
     pub error: Option<&'static str>,
-    /// When data last arrived.
+    /// Time of the latest arrival of data or, before any, of establishment.
     pub heard: Option<Instant>,
-    /// How often data arrived, the end of the stream included.
+    /// Number of arrivals that extended the in-order data, plus one for the end of the stream.
     pub arrivals: u64,
-    /// Its error queue.
+    /// Error queue of its socket.
     pub errors: ErrorQueue,
-    /// The largest window that the peer offered, and the octets in the packet buffer that a call of write filled last.
+    /// Largest window of the peer so far, octets; only kept with a limit on unsent octets
+    /// (TCP_NOTSENT_LOWAT).
     pub largest_window: u64,
-    /// See `largest_window`.
+    /// Octets in the packet buffer that the latest write filled (Linux: the last `sk_buff` of the
+    /// write queue). Only kept with a limit on unsent octets.
     pub tail: u64,
-    /// It is corked: by TCP_CORK, or by MSG_MORE in the last call that wrote.
+    /// The connection is corked by TCP_CORK, or by MSG_MORE in the latest write.
     pub corked: bool,
 }
 
-/// Linux's names of what is counted: SYNs with an MP_CAPABLE that was accepted, third ACKs without one, connections that fell back because
-/// the DSS was missing, SYNs with MP_CAPABLE that were given up.
+/// Counters by Linux's names, in this order: accepted SYNs with MP_CAPABLE; third ACKs without
+/// MP_CAPABLE; fallbacks because a DSS was missing; connections whose own MP_CAPABLE SYN was given
+/// up.
 pub const COUNTERS: [&str; 4] =
     ["MPTcpExtMPCapableSYNRX", "MPTcpExtMPCapableFallbackACK", "MPTcpExtDssFallback", "MPTcpExtMPCapableSYNTXDrop"];
 
-/// More steps than this, and the script is taken for one that never ends.
+/// Limit on segments and events. A script that exceeds it probably never ends.
 const STEPS: u64 = 2_000_000;
 
-/// The part of a segment that has `len` octets after the first `from` of its payload. PSH and FIN are the last part's.
+/// Returns the part of `segment` that has `len` octets of its payload from offset `from`. Only the
+/// last part (`last`) keeps PSH and FIN.
 fn piece(segment: &Segment, from: u32, len: u32, last: bool) -> Segment {
     let ends = Flags::PSH.0 | Flags::FIN.0;
     let flags = if last { segment.flags } else { Flags(segment.flags.0 & !ends) };
     Segment { seq: segment.seq.wrapping_add(from), flags, payload: Payload::new(0, len), ..*segment }
 }
 
-/// The engine.
+/// The engine under test and the state that scripts need about it.
 pub struct Host {
     /// The engine.
     pub endpoint: Endpoint,
     /// Virtual time; the script begins at zero.
     pub now: Instant,
-    /// The 4-tuples, in order of appearance.
+    /// All 4-tuples, in order of appearance.
     pub flows: Vec<Flow>,
-    /// The one that segments of the script belong to.
+    /// Index of the flow to which the script's segments belong.
     pub current: Option<usize>,
-    /// What was sent and not yet looked at.
+    /// Sent segments that the script has not yet expected.
     pub sent: VecDeque<Sent>,
-    /// What is known of connections.
+    /// Additional state by connection.
     pub known: BTreeMap<ConnectionId, Known>,
-    /// Established connections that no one has accepted, by port.
+    /// Established connections that the application has not accepted, by local port.
     pub waiting: BTreeMap<u16, VecDeque<ConnectionId>>,
-    /// What the script's names of keys and addresses stand for.
+    /// Values of the script's names for MPTCP keys and addresses.
     pub names: Names,
-    /// Advertises addresses and opens subflows.
+    /// Path manager: advertises addresses and opens subflows.
     pub manager: Manager,
-    /// How often what is named in [`COUNTERS`] has happened.
+    /// Values of [`COUNTERS`], by name.
     pub counters: BTreeMap<&'static str, i64>,
-    /// The peer's networks.
+    /// Addresses whose networks packets can reach. The path manager joins only addresses there.
     pub reachable: Vec<IpAddr>,
     /// Connections that we opened.
     active: Vec<ConnectionId>,
-    /// A flow and its connection when it was last there.
+    /// The current flow, with its connection and the state of that connection before the latest
+    /// event.
     last: Option<(usize, ConnectionId, Info)>,
     steps: u64,
     over_mptcp: bool,
@@ -175,7 +180,8 @@ impl Host {
         }
     }
 
-    /// The flow with these addresses; a new one if there is none. It becomes the current one.
+    /// Makes the flow with these addresses the current one, and returns its index. Adds the flow if
+    /// it is new.
     pub fn enter(&mut self, addresses: Addresses) -> usize {
         let known = self.flows.iter().position(|f| f.addresses == addresses);
         let at = known.unwrap_or_else(|| self.add_flow(addresses));
@@ -183,6 +189,7 @@ impl Host {
         at
     }
 
+    /// Adds a flow with the cookie names of its client, and returns its index.
     fn add_flow(&mut self, addresses: Addresses) -> usize {
         self.flows.push(Flow::new(addresses, self.over_mptcp, &self.defines));
         let new = self.flows.len() - 1;
@@ -193,31 +200,32 @@ impl Host {
         new
     }
 
-    /// The names of cookies that `flow` has learned hold for all 4-tuples of its client.
+    /// Copies the cookie names learned on `flow` to all other flows with the same remote address.
     pub fn share_cookies(&mut self, flow: usize) {
         let (client, cookies) = (self.flows[flow].addresses.remote.ip(), self.flows[flow].cookies.clone());
         self.flows.iter_mut().filter(|f| f.addresses.remote.ip() == client).for_each(|f| f.cookies.share(&cookies));
     }
 
-    /// We opened this connection.
+    /// Registers a connection that our application opened.
     pub fn opened(&mut self, id: ConnectionId, ip: Ip) {
         self.active.push(id);
         self.known.insert(id, Known { ip, ..Known::default() });
     }
 
-    /// The connection on `flow`, if the engine has it.
+    /// Returns the connection on `flow`, or `None` if the engine has none.
     pub fn connection_on(&self, flow: usize) -> Option<(ConnectionId, &Connection)> {
         let (id, _) = self.place_of(flow)?;
         Some((id, self.endpoint.connection(id)?))
     }
 
-    /// The subflow on `flow`, if the engine has it.
+    /// Returns the subflow on `flow` and its connection, or `None` if the engine has none.
     pub fn subflow_on(&self, flow: usize) -> Option<(ConnectionId, &Subflow)> {
         let (id, subflow) = self.place_of(flow)?;
         Some((id, self.endpoint.connection(id)?.subflows().get(subflow)?))
     }
 
-    /// The connection and the number of the subflow on `flow`: the latest, if there were several.
+    /// Returns the connection and the subflow number on `flow`. If several had these addresses,
+    /// returns the latest.
     fn place_of(&self, flow: usize) -> Option<(ConnectionId, SubflowId)> {
         let addresses = self.flows.get(flow)?.addresses;
         let of = |id: ConnectionId| {
@@ -228,40 +236,42 @@ impl Host {
         self.endpoint.connections().filter_map(of).last()
     }
 
-    /// The connection on the current flow.
+    /// Returns the connection on the current flow and its state now.
     pub fn current_info(&self) -> Option<(ConnectionId, Info)> {
         let (id, subflow) = self.place_of(self.current?)?;
         Some((id, self.endpoint.connection(id)?.info(self.now, subflow)))
     }
 
-    /// What the connection on the current flow was like when it was last there.
+    /// Returns the connection on the current flow with its latest known state, also if the engine
+    /// has already removed it.
     pub fn last_info(&self) -> Option<(ConnectionId, Info)> {
         self.last.filter(|(flow, ..)| Some(*flow) == self.current).map(|(_, id, info)| (id, info))
     }
 
-    /// We opened this connection.
+    /// Returns true if our application opened this connection.
     pub fn is_ours(&self, id: ConnectionId) -> bool {
         self.active.contains(&id)
     }
 
-    /// Something is about to happen to the connection, which may end it.
+    /// Saves the state of the current connection before an event that may remove it.
     fn remember(&mut self) {
         if let (Some(flow), Some((id, info))) = (self.current, self.current_info()) {
             self.last = Some((flow, id, info));
         }
     }
 
-    /// The handshake of this connection is not complete.
+    /// Returns true while the handshake of this connection is incomplete and has not failed.
     pub fn opening(&self, id: ConnectionId) -> bool {
         self.known.get(&id).is_some_and(|known| !known.connected && !known.failed)
     }
 
-    /// The state of the current connection; closed if there is none.
+    /// Returns the TCP state on the current flow; `Closed` if there is no connection.
     pub fn state(&self) -> State {
         self.current_info().map_or(State::Closed, |(_, info)| info.state)
     }
 
-    /// A segment arrives on `flow`; if its payload is longer than `most`, in several of that length at once.
+    /// Delivers a segment with `len` octets of payload to the engine on `flow`. Splits a payload
+    /// longer than `most` octets into several segments that arrive at the same time.
     pub fn arrive(&mut self, flow: usize, segment: &Segment, len: u32, most: u32) -> Step<()> {
         self.remember();
         let (payload, mut segment) = (vec![0; len as usize], *segment);
@@ -290,7 +300,8 @@ impl Host {
         self.pump()
     }
 
-    /// Takes out everything that the engine has to say now.
+    /// Takes all segments and events out of the engine, opens the subflows that the path manager
+    /// wants, and updates the error queues.
     pub fn pump(&mut self) -> Step<()> {
         self.drain()?;
         while self.manager.open(&mut self.endpoint) {
@@ -301,7 +312,8 @@ impl Host {
         Ok(())
     }
 
-    /// Puts into the error queue of a connection what its progress asks for.
+    /// Puts messages into the error queue of a connection for the data that were sent or
+    /// acknowledged since the last call.
     pub fn settle(&mut self, id: ConnectionId) {
         let now = self.now;
         let Some(known) = self.known.get_mut(&id) else { return };
@@ -311,7 +323,7 @@ impl Host {
         known.errors.progress(now, written.saturating_sub(unsent), written.saturating_sub(unacknowledged));
     }
 
-    /// Takes out segments, then events, until there are none.
+    /// Takes segments and events out of the engine until none are left.
     fn drain(&mut self) -> Step<()> {
         loop {
             while let Some(t) = self.endpoint.poll_transmit(self.now) {
@@ -326,7 +338,7 @@ impl Host {
         }
     }
 
-    /// Keeps a segment that was sent, for the script to look at.
+    /// Records a sent segment, so that the script can expect it.
     fn record(&mut self, transmit: Transmit) {
         let Transmit { addresses, mut segment, payload } = transmit;
         let flow = self.flows.iter().rposition(|f| f.addresses == addresses);
@@ -392,7 +404,8 @@ impl Host {
             }
             Event::SubflowEnded(_, reason) => known.last_end = Some(reason),
             Event::Aborted(EndReason::TimedOut) if known.last_end.is_some_and(|end| end != EndReason::TimedOut) => {
-                // On Linux a connection whose time without subflows is over has no error: it is not connected.
+                // On Linux a connection that was too long without subflows has no pending error:
+                // calls fail with ENOTCONN.
                 (known.failed, known.orphaned) = (true, true);
             }
             Event::Aborted(reason) => {
@@ -408,7 +421,7 @@ impl Host {
         }
     }
 
-    /// The endpoints of Multipath TCP have changed.
+    /// Applies changes of the MPTCP endpoints to all connections.
     pub fn change_paths(&mut self, changes: &[Change]) -> Step<()> {
         for change in changes {
             for id in self.endpoint.connections().collect::<Vec<_>>() {
@@ -418,12 +431,12 @@ impl Host {
         self.pump()
     }
 
-    /// When something is due next.
+    /// Returns the time of the engine's next timer.
     pub fn deadline(&self) -> Option<Instant> {
         self.endpoint.poll_timeout()
     }
 
-    /// Runs what is due next; it is due by `to`.
+    /// Advances the clock to `at` and runs the timers that are due.
     pub fn fire(&mut self, at: Instant) -> Step<()> {
         self.count()?;
         self.remember();
@@ -432,7 +445,7 @@ impl Host {
         self.pump()
     }
 
-    /// An address of ours with a port that is free.
+    /// Returns the address `local` with a port that no flow to `remote` uses.
     pub fn free_port(&self, local: std::net::IpAddr, remote: SocketAddr) -> SocketAddr {
         let taken = |port: u16| {
             let local = SocketAddr::new(local, port);

@@ -1,14 +1,16 @@
-//! `ss | grep WORD`: the connections that there are, as Linux lists them, and whether a line of the list has a word.
+//! Results of `ss | grep WORD` and of `grep` on `/proc/net/tcp`: the host's sockets as Linux lists
+//! them.
 
 use anabranch_stack::Connection;
 use anabranch_stack::tcp::State;
 
 use super::host::{Host, Known};
 
-/// What `ss` says of one socket: its protocol, and its state.
+/// A line of `ss`: protocol and state of a socket.
 pub type Socket = (&'static str, &'static str);
 
-/// The sockets that have a connection, in the order in which the connections were opened: of one of Multipath TCP itself, and its subflows.
+/// Lists the connected sockets, ordered by the opening of their connections. An MPTCP connection is
+/// followed by its subflows.
 pub fn of(host: &Host) -> Vec<Socket> {
     let mut sockets = Vec::new();
     for id in host.endpoint.connections() {
@@ -21,7 +23,8 @@ pub fn of(host: &Host) -> Vec<Socket> {
     sockets
 }
 
-/// The state of the two streams: a DATA_FIN ends one as a FIN ends TCP's (RFC 8684 3.3.3, RFC 9293 3.3.2).
+/// Returns the state of an MPTCP connection. A DATA_FIN changes it as a FIN changes the state of
+/// TCP (RFC 8684 3.3.3, RFC 9293 3.3.2).
 fn streams(connection: &Connection, known: Option<&Known>) -> &'static str {
     let (ended, first) = known.map_or((false, false), |known| (known.ended, known.ended_first));
     match (connection.is_end_acknowledged(), ended) {
@@ -35,7 +38,7 @@ fn streams(connection: &Connection, known: Option<&Known>) -> &'static str {
     }
 }
 
-/// The name of a state in the list; `None` if `ss` leaves it out unless told otherwise.
+/// Returns the name of a state in the list, or `None` for states that `ss` omits by default.
 fn name(state: State) -> Option<&'static str> {
     Some(match state {
         State::Established => "ESTAB",
@@ -49,7 +52,8 @@ fn name(state: State) -> Option<&'static str> {
     })
 }
 
-/// Whether `ss -Mtn | grep -q WORD` succeeds, with `!` before it whether it fails; `None` if that cannot be said of this command.
+/// Returns true if `ss -Mtn | grep -q WORD` would succeed on `sockets`, or would fail if `!`
+/// precedes it. Returns `None` for any other command.
 pub fn holds(command: &str, sockets: &[Socket]) -> Option<bool> {
     let (not, command) = match command.strip_prefix('!') {
         Some(rest) => (true, rest),
@@ -66,8 +70,8 @@ pub fn holds(command: &str, sockets: &[Socket]) -> Option<bool> {
     plain.then_some(found != not)
 }
 
-/// Returns whether `grep " 0A " /proc/net/tcp | grep ":PORT"` succeeds: a socket listens at the port, which is hexadecimal. `None` if the
-/// command is another one.
+/// Returns true if `grep " 0A " /proc/net/tcp | grep ":PORT"` would succeed, which means that a
+/// socket listens at the hexadecimal `PORT`. Returns `None` for any other command.
 pub fn listens(command: &str, ports: &[u16]) -> Option<bool> {
     let (list, search) = command.split_once('|')?;
     let files = list.trim().strip_prefix("grep \" 0A \" ")?;

@@ -1,17 +1,20 @@
 //! Scripts: packetdrill's dialect, run against the engine in virtual time.
 //!
-//! A script is a conversation written down: what the application calls, what arrives from the network, what the endpoint under test
-//! has to send, and when, to the nanosecond. The dialect is that of packetdrill (Cardwell et al., USENIX ATC 2013), which runs such
-//! scripts against a kernel; here the endpoint is the engine's, time is virtual, and nothing is random. What of the dialect there is,
-//! and what differs, is in `docs/scripts.md`.
+//! A script lists the calls of the application, the segments that arrive from the network, and the
+//! segments that the endpoint under test must send, each with its time to the nanosecond. The
+//! dialect is that of packetdrill (Cardwell et al., USENIX ATC 2013), which runs such scripts
+//! against a kernel. Here the engine is the endpoint, time is virtual, and nothing is random.
+//! `docs/scripts.md` describes the supported part of the dialect and the differences.
 //!
-//! - `cursor`, `parser`, `packet`, `option`, `call`: from text to the events of [`ast`]
-//! - `settings`, `shell`, `conditions`, `sysctl`, `listing`: what a script configures, and what it asks the system for
-//! - [`mptcp`]: what scripts say of Multipath TCP
-//! - `host`, `flow`, `over`: the engine, the script's numbers for its own, and a script of TCP over Multipath TCP
-//! - `sockets`, `system`, `error_queue`, `arguments`, `constants`: the application's calls
-//! - `compare`, `names`: what was sent beside what was expected; what assertions see
-//! - [`run`], [`report`]: one run, and what became of it
+//! - `cursor`, `parser`, `packet`, `option`, `call`: parse the text into the events of [`ast`]
+//! - `settings`, `shell`, `conditions`, `sysctl`, `listing`: option lines and shell lines
+//! - [`mptcp`]: MPTCP options in scripts
+//! - `host`, `flow`, `over`: the engine, the mapping between the script's numbers and the wire's,
+//!   and scripts of plain TCP over MPTCP
+//! - `sockets`, `system`, `error_queue`, `fast_open`, `arguments`, `constants`: system calls of the
+//!   application
+//! - `compare`, `names`: comparison of sent and expected segments; values for assertions
+//! - [`run`], [`report`]: one run and its result
 
 mod arguments;
 pub mod ast;
@@ -46,17 +49,17 @@ use report::{Note, Report, Status};
 use run::Assert;
 use settings::Options;
 
-/// What became of a script.
+/// Results of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Under the profile that was asked for.
+    /// Result under the requested profile.
     pub report: Report,
-    /// Under Linux's profile, if it failed under another one.
+    /// Result under the Linux profile, if the script failed under another profile.
     pub linux: Option<Report>,
 }
 
-/// Reads and runs a script. If it fails under another profile than Linux's, it is run again under that one: what it then meets is what
-/// the script expects of Linux.
+/// Parses and runs a script. If it fails under another profile than Linux's, runs it again under
+/// the Linux profile. This second result shows whether the script only expects Linux's behaviour.
 pub fn judge(text: &str, options: &Options, assert: &mut Assert<'_>) -> Outcome {
     let mut options = options.clone();
     fast_open::define(&mut options.defines);

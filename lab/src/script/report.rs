@@ -1,24 +1,25 @@
-//! What became of a script.
+//! Result of a script.
 
 use std::fmt;
 
-/// How a script ended.
+/// Status of a script after its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Everything was as the script says.
+    /// All checks of the script held.
     Passed,
-    /// Everything was as the script says, and at least one behaviour was accepted without being carried out.
+    /// All checks of the script held, but the runner accepted at least one setting, behaviour or
+    /// difference with a note.
     Noted,
-    /// Something was not as the script says.
+    /// A check of the script did not hold.
     Failed,
-    /// The script needs something that the engine or the runner does not have.
+    /// The script needs a feature that the engine or the runner does not have.
     Unsupported,
-    /// It is not a script.
+    /// The text is not a valid script.
     Invalid,
 }
 
 impl Status {
-    /// Its name in reports.
+    /// Returns the name of the status in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -30,61 +31,64 @@ impl Status {
     }
 }
 
-/// Something said of a line.
+/// A note on a line of the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The line, counted from 1.
+    /// Line number, counted from 1.
     pub line: u32,
-    /// What is said.
+    /// Text of the note.
     pub text: String,
 }
 
-/// Where a script and the engine part.
+/// The first difference between a script and the engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The line of the script, counted from 1.
+    /// Line number in the script, counted from 1.
     pub line: u32,
-    /// Its words.
+    /// Text of the line.
     pub text: String,
     /// Virtual time, in seconds.
     pub time: String,
-    /// What the script expects there, in a few words.
+    /// What the script expects, in short.
     pub expected: String,
-    /// What was there instead.
+    /// What the engine did instead.
     pub actual: String,
-    /// Both sequence spaces at that moment.
+    /// State of the connection and its sequence numbers at that time, one entry a line.
     pub state: Vec<String>,
 }
 
-/// What became of a script under one profile.
+/// Result of a script under one profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// How it ended.
+    /// Status of the script.
     pub status: Status,
     /// Name of the profile.
     pub profile: &'static str,
-    /// Where it failed, if it did.
+    /// The difference, if the script failed.
     pub mismatch: Option<Mismatch>,
-    /// What is missing, or why it is not a script; the place.
+    /// The missing feature if the script is unsupported, or the error if it is invalid, with its
+    /// line.
     pub why: Option<Note>,
-    /// Parts of it that were not checked.
+    /// Checks that were skipped, because they query something that only Linux has.
     pub unchecked: Vec<Note>,
-    /// Behaviours that were accepted without being carried out. Each of them could change the result.
+    /// Settings and behaviours that the runner accepted without carrying them out. Each could
+    /// change the result.
     pub notes: Vec<Note>,
-    /// Behaviours that were accepted without being carried out and cannot change the result.
+    /// Settings, behaviours and differences that the runner accepted, and that cannot change the
+    /// result.
     pub inert: Vec<Note>,
-    /// Number of events that happened as the script says.
+    /// Number of events that passed.
     pub events: usize,
 }
 
 impl Report {
-    /// Of a script that nothing has happened in.
+    /// Returns the report of a script before its first event.
     pub fn begun(profile: &'static str) -> Self {
         let (unchecked, notes, inert) = (Vec::new(), Vec::new(), Vec::new());
         Self { status: Status::Passed, profile, mismatch: None, why: None, unchecked, notes, inert, events: 0 }
     }
 
-    /// Of something that is not a script.
+    /// Returns the report of a text that is not a valid script.
     pub fn invalid(profile: &'static str, why: Note) -> Self {
         Self { status: Status::Invalid, why: Some(why), ..Self::begun(profile) }
     }
@@ -102,35 +106,35 @@ impl fmt::Display for Mismatch {
 /// Why a run stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The script expects one thing, and there was another.
+    /// The engine differs from the script: what the script expects, and what the engine did.
     Differs(String, String),
-    /// The script needs something that there is not.
+    /// The script needs an unsupported feature: which one.
     Lacks(String),
-    /// The script contradicts itself.
+    /// The script is invalid: why.
     Wrong(String),
 }
 
-/// What a step gives.
+/// Result of a step of the run, or the reason to stop.
 pub type Step<T> = Result<T, Stop>;
 
 impl Stop {
-    /// The script expects `expected`, and there was `actual`.
+    /// Stops because the script expects `expected`, and the engine did `actual`.
     pub fn differs<T>(expected: impl fmt::Display, actual: impl fmt::Display) -> Step<T> {
         Err(Self::Differs(expected.to_string(), actual.to_string()))
     }
 
-    /// There is no such thing.
+    /// Stops because the feature `what` is not supported.
     pub fn lacks<T>(what: impl Into<String>) -> Step<T> {
         Err(Self::Lacks(what.into()))
     }
 
-    /// The script contradicts itself.
+    /// Stops because the script is invalid; `what` says why.
     pub fn wrong<T>(what: impl Into<String>) -> Step<T> {
         Err(Self::Wrong(what.into()))
     }
 }
 
-/// Nanoseconds as seconds, for people: 0.1, not 0.100000000.
+/// Formats nanoseconds as seconds without trailing zeros: 0.1, not 0.100000000.
 pub fn seconds(ns: u64) -> String {
     let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
     let short = text.trim_end_matches('0');

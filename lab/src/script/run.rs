@@ -1,6 +1,7 @@
-//! One run of a script: its events in order, at exact times.
+//! Runs a script: its events in order, at exact times.
 //!
-//! Everything due before an event, or with it, happens first. So a timer that ends when a segment arrives has ended before.
+//! All timers due up to the time of an event run before the event. So a timer that expires at the
+//! arrival time of a segment runs before the arrival.
 
 use anabranch_stack::segment::{Ecn, Flags, Segment};
 use anabranch_stack::time::Instant;
@@ -22,28 +23,28 @@ use super::system::{self, Returned, System, expected, judge};
 /// Why an assertion does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is false: the assertion, and the values of its names.
+    /// The assertion is false: its text, and the values of its names.
     False(String, String),
-    /// It names something that is not known here.
+    /// The assertion uses an unknown name.
     Unknown(String),
-    /// It cannot be evaluated.
+    /// The assertion cannot be evaluated: why.
     Wrong(String),
 }
 
 /// Evaluates assertions.
 pub type Assert<'a> = dyn FnMut(&str, &Names) -> Result<(), Refusal> + 'a;
 
-/// A call that waits.
+/// A blocking system call that has not returned.
 struct Waiting {
     place: Note,
     call: Call,
-    /// When it is to return.
+    /// Time at which the script expects the call to return.
     until: Instant,
-    /// Octets that it has transferred.
+    /// Octets that the call has transferred so far.
     progress: u64,
 }
 
-/// Any time.
+/// End of an unlimited time range.
 const EVER: Instant = Instant(u64::MAX / 2);
 
 struct Run<'a> {
@@ -51,7 +52,7 @@ struct Run<'a> {
     sockets: Sockets,
     settings: Settings,
     waiting: Option<Waiting>,
-    /// The time of the event before.
+    /// Time of the previous event.
     last: Instant,
     assert: &'a mut Assert<'a>,
 }
@@ -97,7 +98,7 @@ pub fn run<'a>(script: &Script, options: &Options, assert: &'a mut Assert<'a>) -
     report
 }
 
-/// A step, or the line that it stopped at, with its words, and why.
+/// Result of a step, or the line at which it stopped and the reason.
 type At<T> = Result<T, (Note, Stop)>;
 
 impl Event {
@@ -126,7 +127,8 @@ impl Run<'_> {
         }
     }
 
-    /// Both sequence spaces of the current connection, in the script's numbers.
+    /// Describes the state and both sequence spaces of the current connection, in the script's
+    /// numbers.
     fn state(&self) -> Vec<String> {
         let Some(flow) = self.host.current.map(|at| &self.host.flows[at]) else {
             return vec!["state     no connection".to_owned()];
@@ -157,7 +159,7 @@ impl Run<'_> {
         Instant(at.0.saturating_add(self.settings.tolerance.0).min(EVER.0))
     }
 
-    /// The times of an event: when it begins, and when it is over at the latest.
+    /// Returns the earliest and the latest time of an event.
     fn times(&self, when: When) -> (Instant, Instant) {
         let from = |base, ns: u64| match base {
             Base::Start => Instant(ns),
@@ -174,7 +176,7 @@ impl Run<'_> {
     fn step(&mut self, event: &Event) -> At<()> {
         let here = |stop| (event.place(), stop);
         if let (Action::Call(_), Some(waiting)) = (&event.action, &self.waiting) {
-            // There is one thread: the next call waits until this one has returned.
+            // The application has one thread: the previous call must return before the next one.
             let latest = self.latest(waiting.until);
             self.advance_until(latest, |run| run.waiting.is_none())?;
             self.overdue()?;
@@ -203,14 +205,15 @@ impl Run<'_> {
 
     // ---- time --------------------------------------------------------------------------------------------------
 
-    /// Runs what is due until `to`, and what is due then.
+    /// Advances the clock to `to` and runs all timers due up to then.
     fn advance(&mut self, to: Instant) -> At<()> {
         self.advance_until(to, |_| false)?;
         self.host.now = self.host.now.max(to);
         Ok(())
     }
 
-    /// Like [`Run::advance`], until `done`; the clock stays there.
+    /// Like [`Run::advance`], but stops as soon as `done` returns true. Leaves the clock at the
+    /// latest timer.
     fn advance_until(&mut self, to: Instant, done: impl Fn(&Self) -> bool) -> At<()> {
         while !done(self) {
             let Some(at) = self.host.deadline().filter(|at| *at <= to) else { break };
@@ -221,7 +224,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The place of what happens between events.
+    /// Returns the line to blame for an error between two events: the line of the blocked call, or
+    /// line 0.
     fn nowhere(&self) -> Note {
         self.waiting.as_ref().map_or(Note { line: 0, text: String::new() }, |w| w.place.clone())
     }
@@ -242,7 +246,7 @@ impl Run<'_> {
         }
     }
 
-    /// Makes the call that waits again.
+    /// Retries the blocked call, and checks its result if it returns now.
     fn retry(&mut self) -> At<()> {
         let Some(mut waiting) = self.waiting.take() else { return Ok(()) };
         let place = waiting.place.clone();
@@ -271,7 +275,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The call that waits has to have returned by now.
+    /// Fails if the blocked call has not returned at its expected time.
     fn overdue(&self) -> At<()> {
         match &self.waiting {
             Some(w) if self.host.now > self.latest(w.until) || self.host.now == EVER => {
@@ -283,7 +287,7 @@ impl Run<'_> {
         }
     }
 
-    /// Nothing follows: the call that waits has to have returned.
+    /// Fails if a call is still blocked after the last event.
     fn ended(&self) -> At<()> {
         let Some(w) = &self.waiting else { return Ok(()) };
         let expected = format!("{} returns at {} s", w.call.name, seconds(w.until.0));
@@ -293,7 +297,7 @@ impl Run<'_> {
     // ---- segments ----------------------------------------------------------------------------------------------
 
     fn inbound(&mut self, packet: &Packet) -> Step<()> {
-        // An arriving ECT(1) is as good as ECT(0) (RFC 3168 5).
+        // An arriving ECT(1) is equivalent to ECT(0) (RFC 3168 5).
         if packet.accurate {
             return Stop::lacks("Accurate ECN (RFC 9768)");
         }
@@ -323,8 +327,11 @@ impl Run<'_> {
         self.host.arrive(at, &segment, packet.len, self.settings.largest_arrival)
     }
 
-    /// A SYN arrives, or another segment before there was a connection: on the current 4-tuple if there is a connection, else on a new
-    /// one. Where nothing listens, it arrives at the port that packetdrill binds.
+    /// Selects the flow of an arriving SYN, or of any arriving segment while no flow is current.
+    ///
+    /// Keeps the current flow if it has a connection. Otherwise makes a new flow current: from a
+    /// new port of the peer to the address of a listener. Without a listener, a segment for which
+    /// no flow is current arrives at [`Run::bound`].
     fn opens(&mut self) {
         if self.host.current.is_some_and(|at| self.host.connection_on(at).is_some()) {
             return;
@@ -336,7 +343,8 @@ impl Run<'_> {
         self.host.enter(anabranch_stack::host::Addresses { local, remote });
     }
 
-    /// Where a segment arrives when nothing listens: at the address of a socket that is bound, else at the default one.
+    /// Returns the local address of a segment that arrives while no socket listens: the address of
+    /// a bound socket, or else our address with packetdrill's default port.
     fn bound(&self) -> std::net::SocketAddr {
         let bound = self.sockets.all().find_map(|t| t.local);
         bound.unwrap_or(std::net::SocketAddr::new(self.settings.local, system::PORT))
@@ -381,7 +389,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The next segment on `flow`, joined with those after it up to what is expected.
+    /// Takes the next sent segment on `flow`. Joins it with the segments that follow, up to the
+    /// length of the expected segment. If the script expects a FIN, also joins a following FIN
+    /// without data.
     fn take(&mut self, flow: usize, expected: &Packet) -> Option<Sent> {
         let len = expected.len;
         let at = self.host.sent.iter().position(|s| s.flow == flow)?;
@@ -393,7 +403,8 @@ impl Run<'_> {
             }
             self.host.sent.remove(at);
         }
-        // A FIN may have a segment of its own behind the data that the script has it with.
+        // The script expects data and FIN in one segment, but the engine may send the FIN in a
+        // segment of its own.
         let whole = self.settings.joins && expected.flags & Flags::FIN.0 != 0 && first.len == expected.len;
         if whole && self.host.sent.get(at).is_some_and(|next| join_fin(&mut first, next)) {
             self.host.sent.remove(at);
@@ -402,7 +413,7 @@ impl Run<'_> {
     }
 
     fn icmp(&mut self, icmp: &Icmp) -> Step<()> {
-        // Without a segment in brackets it quotes the SYN.
+        // Without a segment in brackets the ICMP message quotes the SYN.
         let seq = icmp.about.map_or(0, |(seq, _)| seq);
         let at = flows::concerned(&self.host, icmp, seq)?;
         let (addresses, seq) = (self.host.flows[at].addresses, self.host.flows[at].ours(seq));
@@ -410,12 +421,11 @@ impl Run<'_> {
             ("unreachable", "frag_needed", Some(mtu)) | ("packet_too_big", _, Some(mtu)) => {
                 self.host.endpoint.handle_too_big(self.host.now, addresses, seq, mtu);
             }
-            // RFC 9293 3.9.2.2: soft errors.
-            // The code 0 may be left out.
+            // RFC 9293 3.9.2.2: soft errors. A script may leave out the code 0 (`net_unreachable`).
             ("unreachable", "" | "net_unreachable" | "host_unreachable" | "source_route_failed", _) => {
                 self.host.endpoint.handle_soft_error(addresses, seq);
             }
-            // RFC 9293 3.9.2.2, SHLD-26: these end one that is being opened.
+            // RFC 9293 3.9.2.2, SHLD-26: hard errors, which abort a connection in its handshake.
             ("unreachable", "protocol_unreachable" | "port_unreachable", _) => {
                 self.host.endpoint.handle_unreachable(self.host.now, addresses, seq);
             }
@@ -427,7 +437,7 @@ impl Run<'_> {
     // ---- the rest ----------------------------------------------------------------------------------------------
 
     fn shell(&mut self, line: u32, commands: &str) -> Step<()> {
-        // The lines configure what the host goes by.
+        // Shell lines read and change state of the host, so the settings borrow this state.
         self.settings.listing = listing::of(&self.host);
         let listening = self.sockets.all().filter(|t| t.role == Role::Listening);
         self.settings.ports = listening.filter_map(|t| t.local).map(|local| local.port()).collect();
@@ -459,7 +469,7 @@ impl Run<'_> {
     }
 }
 
-/// The segment that arrives.
+/// Converts a segment of the script into the segment that arrives at the engine.
 fn arriving(packet: &Packet, flow: &Flow, options: &[option::Opt]) -> Segment {
     let syn = packet.flags & Flags::SYN.0 != 0;
     let ecn = match packet.mark {
@@ -467,7 +477,8 @@ fn arriving(packet: &Packet, flow: &Flow, options: &[option::Opt]) -> Segment {
         Some(Mark::Ect0) => Ecn::Ect0,
         _ => Ecn::NotEct,
     };
-    // A SYN/ACK has our SYN's number as the script wrote it; all others count from it.
+    // The peer's SYN/ACK acknowledges our SYN by the absolute number in the script. All later
+    // numbers are relative to our SYN.
     let first = if syn { flow.our_syn } else { 0 };
     Segment {
         seq: flow.theirs(packet.seq, syn),

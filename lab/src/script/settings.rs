@@ -1,4 +1,5 @@
-//! What a script runs with: options of the command and of the script, and what its shell lines configure.
+//! Configuration of a run: options of the command line, option lines of the script, and settings
+//! made by its shell lines.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,80 +16,90 @@ use super::mptcp::manager::{Change, Manager};
 use super::over::ROOM;
 use super::report::{Note, Step};
 
-/// What a run of a script is given.
+/// Options of one run of a script.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The stack whose defaults hold.
+    /// Profile whose defaults apply.
     pub profile: Profile,
-    /// The connection is of Multipath TCP, with one subflow, which the script does not see.
+    /// Runs a script of plain TCP over an MPTCP connection with one subflow. The script does not
+    /// see the MPTCP options.
     pub over_mptcp: bool,
-    /// How far times may be off; `None`: as the script says, else not at all.
+    /// Tolerance for event times; `None` means zero. A larger `--tolerance_usecs` of the script
+    /// overrides this value.
     pub tolerance: Option<Duration>,
-    /// Words that stand for others.
+    /// Definitions by the user: a word and the text that replaces it.
     pub defines: BTreeMap<String, String>,
-    /// Where files that the script names are looked for; `None`: nowhere.
+    /// Directory of the files that the script names; `None`: the script may not read files.
     pub directory: Option<PathBuf>,
 }
 
-/// Payload and TCP options that fit into a packet of an Ethernet: 1500 less 40 octets of headers. With IPv6 the interface takes 1520, as
-/// packetdrill's own runner has it, so that scripts are the same.
+/// Payload and TCP options in an Ethernet packet, octets: 1500 less 40 for the IPv4 and TCP
+/// headers. With IPv6 the interface has an MTU of 1520, as in packetdrill's own runner, so that
+/// scripts can have the same sizes for both versions.
 const MSS: u16 = 1460;
 
-/// What holds at a moment of the script.
+/// Configuration at one moment of the script.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What new sockets begin with.
+    /// Configuration of new sockets.
     pub config: Config,
-    /// How far times may be off.
+    /// Tolerance for event times.
     pub tolerance: Duration,
-    /// Our address, and the peer's.
+    /// Our address.
     pub local: IpAddr,
     /// The peer's address.
     pub remote: IpAddr,
-    /// TSval must move on as our clock does; else it is only a name.
+    /// Requires the TSvals in the script to advance with our clock. If false, a TSval in the script
+    /// is only a name for the value that was sent.
     pub exact_stamps: bool,
-    /// One expected segment may stand for several that are sent at once, all but the last of them full: what Linux hands to its
-    /// interface before the interface takes it apart.
+    /// Accepts several segments sent at the same time for one expected segment, if all but the last
+    /// have full size. Scripts for Linux expect packets as they are before segmentation offload
+    /// (TSO) divides them.
     pub joins: bool,
-    /// Payload octets of an arriving segment at most: a longer one arrives in several at once.
+    /// Largest payload of an arriving segment, octets (`--mss`). A longer segment of the script
+    /// arrives as several segments at the same time.
     pub largest_arrival: u32,
-    /// Unsent octets from which on no more are taken (`tcp_notsent_lowat`).
+    /// Unsent octets at which a socket accepts no further writes (`tcp_notsent_lowat`); `u32::MAX`:
+    /// no limit.
     pub not_sent: u32,
-    /// Sockets of Multipath TCP offer it.
+    /// MPTCP sockets offer MP_CAPABLE (`net.mptcp.enabled`).
     pub multipath: bool,
-    /// ECN for connections that we open; [`Config::ecn`] is for those that we accept.
+    /// Use of ECN on connections that we open; [`Config::ecn`] holds for connections that we
+    /// accept.
     pub active_ecn: bool,
-    /// Where Fast Open is on, as `tcp_fastopen` says, and the key of listeners' cookies.
+    /// Bits of `tcp_fastopen`, and the key from which listeners compute cookies.
     pub fast_open: (u64, Key),
-    /// What advertises addresses and opens subflows, while shell lines are followed.
+    /// Path manager, which advertises addresses and opens subflows. Valid only during a shell line.
     pub paths: Manager,
-    /// What of that the connections there are have not been told of.
+    /// Changes to `paths` that are not yet applied to the existing connections.
     pub changes: Vec<Change>,
-    /// Counters of the host.
+    /// Counters of the host, by Linux's name. Valid only during a shell line.
     pub counters: BTreeMap<&'static str, i64>,
-    /// The connections there are, as `ss` lists them, while shell lines are followed.
+    /// The host's connections as `ss` would list them. Valid only during a shell line.
     pub listing: Vec<Socket>,
-    /// The ports at which sockets listen, while shell lines are followed.
+    /// Ports at which sockets listen. Valid only during a shell line.
     pub ports: Vec<u16>,
-    /// Files that shell lines have made, and how long each is.
+    /// Files that shell lines created, by name, with their length in octets.
     pub files: BTreeMap<String, u64>,
-    /// The script has ICMP messages.
+    /// The script contains at least one ICMP message.
     pub icmp: bool,
-    /// Where files are looked for.
+    /// Directory of the files that the script names; `None`: the script may not read files.
     pub directory: Option<PathBuf>,
-    /// The cookies of servers are to be forgotten.
+    /// A shell line asked to forget the Fast Open cookies of all servers (`ip tcp_metrics flush`).
     pub forgets: bool,
-    /// Behaviours accepted without being carried out, any of which could change the result.
+    /// Settings and behaviours of Linux that the runner accepts without carrying them out. Each
+    /// could change the result.
     pub notes: Vec<Note>,
-    /// Behaviours accepted without being carried out that cannot change the result.
+    /// Settings and behaviours of Linux that the runner accepts without carrying them out. None can
+    /// change the result.
     pub inert: Vec<Note>,
-    /// Variables of the shell lines, by name.
+    /// Values of the shell variables, by name.
     pub variables: BTreeMap<String, String>,
-    /// What was not checked, because only Linux has it.
+    /// Checks that were skipped, because they query something that only Linux has.
     pub unchecked: Vec<Note>,
 }
 
-/// Names of the option lines that change nothing here, and why.
+/// Option lines that the runner accepts but that have no effect, and why they have none.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("send_omit_free", "there are no buffers to be used again"),
     ("non_fatal", "every mismatch ends the script"),
@@ -101,14 +112,14 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("tcp_ts_ecr_scaled", "an echo is a name for a timestamp that was sent"),
 ];
 
-/// Of those, the ones that cannot change a result.
+/// Option lines of [`WITHOUT_EFFECT`] that cannot change the result of a script.
 const INERT: [&str; 6] = ["send_omit_free", "verbose", "so_filename", "wire_protocol", "speed", "non_fatal"];
 
 impl Settings {
-    /// What holds at the beginning.
+    /// Returns the configuration before the first event of the script.
     ///
     /// # Errors
-    /// An option line that cannot be followed: its line, and why.
+    /// If the runner does not support an option line; the note has its line number and the reason.
     pub fn new(options: &Options, lines: &[OptionLine]) -> Result<Self, Note> {
         let config = options.profile.config();
         let (mptcp, mss) = (options.over_mptcp, largest(MSS, options));
@@ -139,7 +150,7 @@ impl Settings {
             variables: BTreeMap::new(),
             unchecked: Vec::new(),
         };
-        // How large headers are follows from the version, wherever its line stands.
+        // `ip_version` decides the header sizes, so its line is read first.
         let (versions, others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.name == "ip_version");
         for line in versions.into_iter().chain(others) {
             settings.option(options, line).map_err(|text| Note { line: line.line, text })?;
@@ -148,7 +159,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Variables of the environment, as packetdrill sets them for shell lines.
+    /// Defines the environment variables that packetdrill sets for shell commands.
     fn define_variables(&mut self) {
         let version = if self.local.is_ipv6() { "ipv6" } else { "ipv4" };
         let variables = [
@@ -219,28 +230,31 @@ impl Settings {
         Ok(())
     }
 
-    /// Follows `ip mptcp`.
+    /// Carries out the command `ip mptcp`, followed by `words`.
     ///
     /// # Errors
-    /// If its words are not supported.
+    /// If the path manager does not support `words`.
     pub fn mptcp(&mut self, words: &[&str]) -> Step<()> {
         let changes = self.paths.configure(words)?;
         self.changes.extend(changes);
         Ok(())
     }
 
-    /// Notes a behaviour that is accepted without being carried out, and could change the result.
+    /// Notes a setting or behaviour that the runner accepts without carrying it out, and that could
+    /// change the result.
     pub fn note(&mut self, line: u32, text: String) {
         self.notes.push(Note { line, text });
     }
 
-    /// Notes a behaviour that is accepted without being carried out, and cannot change the result.
+    /// Notes a setting or behaviour that the runner accepts without carrying it out, and that
+    /// cannot change the result.
     pub fn note_inert(&mut self, line: u32, text: String) {
         self.inert.push(Note { line, text });
     }
 }
 
-/// What fits into a packet of our interface besides headers; over Multipath TCP a DSS besides.
+/// Returns the largest TCP payload and options of a packet. If the script runs over MPTCP, adds the
+/// room for a DSS option to `mss`.
 fn largest(mss: u16, options: &Options) -> u16 {
     if options.over_mptcp { mss.saturating_add(ROOM) } else { mss }
 }

@@ -1,7 +1,9 @@
-//! Shell lines: what they configure, and what of them has no meaning here.
+//! Shell lines: which of their commands the runner carries out, accepts without effect, or reports
+//! as unsupported.
 //!
-//! Nothing is run. A line is taken apart into commands; each is followed, known to make no difference (and noted), or reported as
-//! unsupported. `defaults.sh` and its like are read from where the script lies and followed line by line.
+//! No shell is started. The runner splits a line into commands and interprets each command itself.
+//! A command without effect is noted. Shell scripts such as `defaults.sh` are read from the
+//! directory of the script and interpreted line by line.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,20 +15,21 @@ use super::report::{Step, Stop};
 use super::settings::Settings;
 use super::sysctl;
 
-/// A file of commands is at most this long.
+/// Largest size of a shell script, octets.
 const LARGEST: u64 = 1 << 20;
 
-/// How deep files of commands may name each other.
+/// Largest depth of shell scripts that call each other.
 const DEPTH: u32 = 4;
 
-/// Follows the commands of a script's line.
+/// Interprets the commands of one shell line.
 ///
 /// # Errors
-/// If one of them is not supported.
+/// If a command is not supported, or fails.
 pub fn run(settings: &mut Settings, line: u32, commands: &str) -> Step<()> {
     each(settings, line, commands, DEPTH)
 }
 
+/// Interprets the commands of a shell line or of a shell script, with `if`, variables and `||`.
 fn each(settings: &mut Settings, line: u32, commands: &str, depth: u32) -> Step<()> {
     let joined = commands.replace("\\\n", " ");
     let mut branches = Branches::default();
@@ -42,12 +45,14 @@ fn each(settings: &mut Settings, line: u32, commands: &str, depth: u32) -> Step<
     branches.close()
 }
 
-/// `a || b`: what there is not has failed, as `sysctl` of a name that a kernel does not have.
+/// Interprets `a || b`. If `a` is not supported, it counts as failed, and `b` is interpreted. On
+/// Linux `sysctl` likewise fails if the kernel does not know the name.
 fn either(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()> {
     let mut commands = command.split("||").peekable();
     while let Some(command) = commands.next() {
         match one(settings, line, command.trim(), depth) {
-            // The script has an alternative, and that is followed.
+            // The script names an alternative, which is interpreted next. So the unsupported
+            // command cannot change the result.
             Err(Stop::Lacks(why)) if commands.peek().is_some() => settings.note_inert(line, why),
             done => return done,
         }
@@ -60,7 +65,7 @@ fn uncommented(line: &str) -> &str {
     start.map_or(line, |at| &line[..at])
 }
 
-/// The words of a command: quotes joined to what they stand beside, redirections left out.
+/// Splits a command into words without quotes, up to the first redirection or pipe.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut depth) = (Vec::new(), String::new(), None, 0u32);
     for c in command.chars() {
@@ -79,6 +84,7 @@ fn words(command: &str) -> Vec<String> {
     kept.filter(|w| !w.is_empty() && !w.starts_with("2>") && !w.starts_with('>')).collect()
 }
 
+/// Interprets one command.
 fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()> {
     let words = words(command);
     let Some((name, rest)) = words.split_first() else { return Ok(()) };
@@ -95,7 +101,7 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
         "ss" | "!" => listed(settings, line, command),
         "grep" if listing::listens(command, &settings.ports).is_some() => {
             match listing::listens(command, &settings.ports) {
-                Some(false) => Stop::differs(command, "no socket listens there"),
+                Some(false) => Stop::differs(command, "no socket listens at this port"),
                 _ => Ok(()),
             }
         }
@@ -107,7 +113,9 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             }
             Ok(())
         }
-        // Linux's default, and what CUBIC with HyStart does here: both a train of acknowledgements and the delay end slow start.
+        // The value 3, Linux's default, enables both criteria of HyStart: ACK train and delay.
+        // CUBIC of the Linux profile implements both. CUBIC of other profiles uses HyStart++ (RFC
+        // 9406), which tests the delay only.
         "echo" if command == "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect" => Ok(()),
         "rm" | "dd" if files(&mut settings.files, base, &rest) => Ok(()),
         "rm" | "dd" | "sleep" | "sync" | "echo" | "cp" | "touch" => {
@@ -120,8 +128,7 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
         }
         "true" => Ok(()),
         "ip" if matches!(rest[..], ["addr", "add", ..]) => {
-            settings
-                .note_inert(line, format!("`{command}` has no effect: segments reach each address that a line names"));
+            settings.note_inert(line, format!("`{command}` has no effect: segments reach every address in the script"));
             Ok(())
         }
         "ip" if matches!(rest[..], ["link" | "addr" | "route", ..]) => {
@@ -138,8 +145,8 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
     }
 }
 
-/// Follows `rm -f FILE` and `dd bs=N count=N if=/dev/zero of=FILE`: which files there are, and how long each is. Returns false if the
-/// command is another one.
+/// Updates `files` (length in octets, by name) for `rm -f FILE` and `dd bs=N count=N if=/dev/zero
+/// of=FILE`. The file system is not touched. Returns false for any other command.
 fn files(files: &mut BTreeMap<String, u64>, name: &str, rest: &[&str]) -> bool {
     if let ("rm", ["-f", file]) = (name, rest) {
         files.remove(*file);
@@ -157,7 +164,8 @@ fn files(files: &mut BTreeMap<String, u64>, name: &str, rest: &[&str]) -> bool {
     }
 }
 
-/// `ss -Mtn | grep WORD`, or `!` and that. Without `grep` it only shows something.
+/// Evaluates `ss -Mtn | grep WORD` or `! ss -Mtn | grep WORD`. A plain `ss` succeeds: it only
+/// prints.
 fn listed(settings: &mut Settings, line: u32, command: &str) -> Step<()> {
     match listing::holds(command, &settings.listing) {
         Some(true) => Ok(()),
@@ -170,7 +178,8 @@ fn listed(settings: &mut Settings, line: u32, command: &str) -> Step<()> {
     }
 }
 
-/// `test $(nstat -zjs | jq '.kernel.NAME') -eq N`: a counter that the host keeps, since the last `nstat -n`.
+/// Evaluates `test $(nstat -zjs | jq '.kernel.NAME') -eq N` for a counter that the host keeps. It
+/// counts since the last `nstat -n`.
 fn counter(settings: &mut Settings, line: u32, command: &str) -> Step<()> {
     let name = command.split(".kernel.").nth(1).and_then(|rest| rest.split('\'').next()).unwrap_or_default();
     let wanted = command.split("-eq").nth(1).and_then(|rest| rest.trim().parse::<i64>().ok());

@@ -1,4 +1,4 @@
-//! Descriptors of the application and what they stand for.
+//! Descriptors of the application and their sockets, files and epoll instances.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,27 +13,28 @@ use super::over::ROOM;
 use super::report::{Step, Stop};
 use super::settings::Settings;
 
-/// What a descriptor stands for.
+/// Object behind a descriptor.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// A TCP socket.
     Tcp(Tcp),
-    /// An epoll instance: descriptors with the events asked for, and those last reported.
+    /// An epoll instance: its watched descriptors.
     Epoll(BTreeMap<i64, Watch>),
-    /// A file or a pipe; of a file that a shell line has made, its length.
+    /// A file or a pipe. A file that a shell line created has its length in octets.
     Other(Option<u64>),
 }
 
-/// What an epoll instance knows of a descriptor.
+/// State of a descriptor in an epoll instance.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
-    /// Events asked for, with flags.
+    /// Requested events and flags (EPOLLET, EPOLLONESHOT).
     pub events: i64,
-    /// Reported before, for edges.
+    /// Events that held at the latest epoll_wait, to find new events for EPOLLET.
     pub reported: i64,
-    /// How often data had arrived, and messages had come into the error queue, when it was last looked at.
+    /// Number of arrivals of data, and of messages put into the error queue, up to the latest
+    /// epoll_wait.
     pub seen: (u64, u64),
-    /// EPOLLONESHOT: it was reported.
+    /// EPOLLONESHOT: the descriptor was reported once and is disabled.
     pub spent: bool,
 }
 
@@ -44,36 +45,37 @@ pub enum Role {
     Fresh,
     /// Accepts connections.
     Listening,
-    /// Has a connection; we opened it if the flag is set, and no call has reported its success.
+    /// Has a connection. The flag is true if this socket opened it and no call has reported the
+    /// success of connect yet.
     Open(ConnectionId, bool),
 }
 
 /// A TCP socket.
 #[derive(Clone, Debug)]
 pub struct Tcp {
-    /// What it does.
+    /// State of the socket.
     pub role: Role,
-    /// Where it is bound.
+    /// Local address, once bound.
     pub local: Option<SocketAddr>,
-    /// Calls do not block.
+    /// O_NONBLOCK: calls do not block.
     pub nonblocking: bool,
     /// The application will read no more (SHUT_RD).
     pub read_shut: bool,
-    /// SO_LINGER with a time of zero.
+    /// SO_LINGER with a time of zero: close aborts the connection.
     pub abortive: bool,
-    /// TCP_INQ: recvmsg says how much is left.
+    /// TCP_INQ: recvmsg reports the octets left to read.
     pub inq: bool,
-    /// SO_ZEROCOPY: MSG_ZEROCOPY has a meaning.
+    /// SO_ZEROCOPY: writes honour MSG_ZEROCOPY.
     pub zero_copy: bool,
     /// IP_TOS and IP_TTL.
     pub ip: Ip,
     /// TCP_FASTOPEN_CONNECT: the connection to this port opens with the first write.
     pub deferred: Option<u16>,
-    /// What options have changed.
+    /// Values set by socket options.
     pub chosen: Chosen,
 }
 
-/// Socket options that change the configuration; `None`: as it is.
+/// Socket options that change the configuration. `None` keeps the configured value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Chosen {
     /// SO_RCVBUF.
@@ -96,29 +98,30 @@ pub struct Chosen {
     pub keepalive: bool,
     /// TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT.
     pub keepalives: KeepAlive,
-    /// TCP_FASTOPEN: more than zero, and a listener takes data with SYNs.
+    /// TCP_FASTOPEN: if more than zero, a listener accepts data in SYNs.
     pub fast_listen: i64,
-    /// TCP_FASTOPEN_CONNECT: connect waits for data.
+    /// TCP_FASTOPEN_CONNECT: connect defers the SYN to the first write.
     pub fast_connect: bool,
-    /// TCP_FASTOPEN_NO_COOKIE: neither needs a cookie.
+    /// TCP_FASTOPEN_NO_COOKIE: Fast Open needs no cookie, neither as client nor as listener.
     pub fast_bare: bool,
     /// TCP_FASTOPEN_KEY.
     pub fast_key: Option<Key>,
-    /// IPPROTO_MPTCP.
+    /// The socket was created with IPPROTO_MPTCP.
     pub mptcp: bool,
 }
 
 impl Chosen {
-    /// Unsent octets from which on a call of the socket writes no more; `None`: it writes whatever the buffer takes.
+    /// Returns the number of unsent octets at which writes on this socket stop: TCP_NOTSENT_LOWAT,
+    /// or else `tcp_notsent_lowat`. `None`: only the send buffer limits writes.
     pub fn lowat(&self, settings: &Settings) -> Option<u64> {
         let own = u32::try_from(self.not_sent).ok().filter(|own| *own > 0);
         own.or(Some(settings.not_sent)).filter(|lowat| *lowat < u32::MAX).map(u64::from)
     }
 
-    /// The configuration of a new connection.
+    /// Returns the configuration of a new connection. `active`: this socket opens it.
     pub fn config(&self, settings: &Settings, active: bool) -> Config {
         let mut config = settings.config.clone();
-        // A script of TCP over Multipath TCP sees the room of the DSS as payload.
+        // A script of plain TCP run over MPTCP must not see the room that a DSS takes.
         let over = config.mptcp;
         config.mptcp = over || self.mptcp && settings.multipath;
         config.ecn = if active { settings.active_ecn } else { config.ecn };
@@ -145,7 +148,7 @@ impl Chosen {
 }
 
 impl Tcp {
-    /// A socket as socket() makes it.
+    /// Returns a socket as socket(2) creates it.
     pub fn new(nonblocking: bool) -> Self {
         let (role, local, chosen) = (Role::Fresh, None, Chosen::default());
         Self {
@@ -162,7 +165,8 @@ impl Tcp {
         }
     }
 
-    /// The connection, if the engine still has it, and what else is known of it.
+    /// Returns the socket's connection: its ID, the engine's connection if it still exists, and the
+    /// additional state of the host. `None` if the socket has no connection.
     pub fn connection<'a>(&self, host: &'a Host) -> Option<(ConnectionId, Option<&'a Connection>, Known)> {
         match self.role {
             Role::Open(id, _) => {
@@ -172,7 +176,7 @@ impl Tcp {
         }
     }
 
-    /// Listens again, with what is configured now.
+    /// Starts to listen, or listens again with the present configuration.
     pub fn listen(&self, host: &mut Host, settings: &Settings, backlog: usize) {
         if let Some(local) = self.local {
             let config = self.chosen.config(settings, false);
@@ -187,11 +191,11 @@ impl Tcp {
 pub struct Sockets(BTreeMap<i64, Kind>);
 
 impl Sockets {
-    /// A new descriptor has this number. One that had it before stays open, and the script has no name for it any more: numbers are the
-    /// script's own.
+    /// Adds a descriptor with the number that the script expects. An open descriptor with the same
+    /// number stays open under a negative number that the script cannot use.
     ///
     /// # Errors
-    /// If it is negative.
+    /// If the number is negative.
     pub fn add(&mut self, fd: i64, kind: Kind) -> Step<i64> {
         if fd < 0 {
             return Stop::differs(fd, "a descriptor");
@@ -203,12 +207,12 @@ impl Sockets {
         Ok(fd)
     }
 
-    /// What a descriptor stands for.
+    /// Returns the object behind a descriptor.
     pub fn get(&mut self, fd: i64) -> Option<&mut Kind> {
         self.0.get_mut(&fd)
     }
 
-    /// A TCP socket.
+    /// Returns the TCP socket behind a descriptor, or `None` for any other object.
     pub fn tcp(&mut self, fd: i64) -> Option<&mut Tcp> {
         match self.0.get_mut(&fd) {
             Some(Kind::Tcp(tcp)) => Some(tcp),
@@ -221,12 +225,12 @@ impl Sockets {
         self.0.remove(&fd)
     }
 
-    /// All TCP sockets.
+    /// Returns all TCP sockets.
     pub fn all(&self) -> impl Iterator<Item = &Tcp> {
         self.0.values().filter_map(|kind| if let Kind::Tcp(tcp) = kind { Some(tcp) } else { None })
     }
 
-    /// Any TCP socket listens at this port.
+    /// Returns true if a TCP socket listens at this port.
     pub fn listens(&self, port: u16) -> bool {
         self.all().any(|t| t.role == Role::Listening && t.local.is_some_and(|local| local.port() == port))
     }

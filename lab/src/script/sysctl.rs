@@ -1,4 +1,4 @@
-//! Linux's `net.ipv4.tcp_*`: what each means to the engine.
+//! Linux's sysctls `net.ipv4.tcp_*` and `net.mptcp.*`: the effect of each on the engine.
 
 use anabranch_stack::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::scenario::nearest::did_you_mean;
 
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
-/// Those that are followed.
+/// Sysctls that change the configuration, and how.
 const FOLLOWED: &[(&str, Set)] = &[
     ("tcp_timestamps", |s, v| {
         s.config.timestamps = number(v)? != 0;
@@ -44,7 +44,7 @@ const FOLLOWED: &[(&str, Set)] = &[
     }),
     ("tcp_congestion_control", controller),
     ("tcp_fastopen", |s, v| {
-        // Linux itself has no use for the bits beside these.
+        // Linux itself ignores all other bits.
         s.fast_open.0 = number(v)? & (CLIENT | SERVER | CLIENT_BARE | SERVER_BARE | EVERY_LISTENER);
         Ok(())
     }),
@@ -53,11 +53,13 @@ const FOLLOWED: &[(&str, Set)] = &[
         Ok(())
     }),
     ("tcp_tso_win_divisor", |s, v| {
-        // A burst waits only for less than this part of the window, which with 100 is less than a segment.
+        // Linux defers a burst only while it has room for less than 1/value of the window
+        // (`tcp_tso_should_defer`). From 100 on, that part is less than one segment for windows up
+        // to 100 segments, so no burst is deferred.
         match number(v)? {
             3 => {}
             100.. => s.config.defer_bursts = false,
-            _ => return Err("3, or 100 and more".to_owned()),
+            _ => return Err("3, or at least 100, was expected".to_owned()),
         }
         Ok(())
     }),
@@ -87,7 +89,9 @@ const FOLLOWED: &[(&str, Set)] = &[
     ("net.mptcp.scheduler", scheduler),
 ];
 
-/// Those that the engine always has so: the value that makes no difference, and what the engine does.
+/// Sysctls whose behaviour is fixed in the engine: the name, the value that agrees with the engine,
+/// and what the engine does. With another value the script is unsupported, unless [`INERT`] or
+/// [`WITHOUT_MEANING`] names the sysctl, too.
 const ALWAYS: &[(&str, &str, &str)] = &[
     ("tcp_dsack", "1", "D-SACK (RFC 2883) goes with SACK"),
     ("tcp_fack", "0", "there is no FACK"),
@@ -104,7 +108,8 @@ const ALWAYS: &[(&str, &str, &str)] = &[
     ("tcp_no_metrics_save", "1", "no metrics are kept from one connection to the next"),
 ];
 
-/// Those that mean nothing to the engine, and why.
+/// Sysctls that have no effect on the engine but could change the result on Linux, and why they
+/// have none.
 const WITHOUT_MEANING: &[(&str, &str)] = &[
     ("tcp_pacing_ss_ratio", "the engine's own pacing ratios are 200 % and 120 %"),
     ("tcp_pacing_ca_ratio", "the engine's own pacing ratios are 200 % and 120 %"),
@@ -119,9 +124,9 @@ const WITHOUT_MEANING: &[(&str, &str)] = &[
     ("net.mptcp.blackhole_timeout", "nothing is kept from one connection to the next"),
 ];
 
-/// Those that cannot change a result, and why.
+/// Sysctls that have no effect on the engine and cannot change the result of a script, and why.
 const INERT: &[(&str, &str)] = &[
-    // `tcp_ecn` from 3 on, which would negotiate it, is refused.
+    // Accurate ECN needs `tcp_ecn` of 3 or more, which makes a script unsupported.
     ("tcp_ecn_option", "the engine never negotiates Accurate ECN (RFC 9768), whose option this sysctl controls"),
     ("tcp_ecn_option_beacon", "the engine never negotiates Accurate ECN (RFC 9768), whose option this sysctl controls"),
 ];
@@ -132,13 +137,14 @@ fn number(value: &str) -> Result<u64, String> {
     read.or_else(|| product(value)).ok_or(format!("{value} where a whole number was expected"))
 }
 
-/// `$((32*1024*1024))`
+/// Reads a product in shell arithmetic, such as `$((32*1024*1024))`.
 fn product(value: &str) -> Option<u64> {
     let inner = value.strip_prefix("$((")?.strip_suffix("))")?;
     inner.split('*').try_fold(1u64, |product, factor| product.checked_mul(factor.trim().parse().ok()?))
 }
 
-/// Minimum, default and maximum of a buffer, at most the largest window.
+/// Reads minimum, default and maximum of a buffer in octets. Each is limited to 1 GiB, about the
+/// largest scaled window.
 fn three(value: &str) -> Result<[u64; 3], String> {
     let read: Result<Vec<_>, _> = value.split_whitespace().map(|v| number(v).map(|n| n.clamp(1, 1 << 30))).collect();
     read?.try_into().map_err(|_| format!("{value} where three numbers were expected"))
@@ -172,10 +178,10 @@ fn scheduler(s: &mut Settings, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Follows `sysctl name=value`.
+/// Applies `sysctl name=value` to the settings.
 ///
 /// # Errors
-/// If it is not supported.
+/// If the sysctl or its value is not supported.
 pub fn set(settings: &mut Settings, line: u32, name: &str, value: &str) -> Step<()> {
     let plain = name.trim().trim_start_matches("/proc/sys/").replace('/', ".");
     let short = plain.trim_start_matches("net.ipv4.");
@@ -186,8 +192,9 @@ pub fn set(settings: &mut Settings, line: u32, name: &str, value: &str) -> Step<
         return Ok(());
     }
     if short == "tcp_min_tso_segs" {
-        let text = format!("{short}={value} has no effect: an expected segment may stand for several");
-        // How large packets for segmentation offload are decides which bursts wait for room.
+        let text = format!("{short}={value} has no effect: several full segments may be sent for one expected segment");
+        // On Linux the size of TSO packets decides which bursts are deferred. So the sysctl could
+        // change the result if the engine defers bursts.
         if settings.config.defer_bursts {
             settings.note(line, text)
         } else {

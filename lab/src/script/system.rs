@@ -1,4 +1,4 @@
-//! System calls: what each does with the engine, and what it returns.
+//! System calls of the application: the effect of each on the engine, and its return value.
 
 mod descriptors;
 mod opening;
@@ -13,37 +13,37 @@ use super::settings::Settings;
 use super::sockets::{Sockets, Tcp};
 use crate::scenario::nearest::did_you_mean;
 
-/// Where packetdrill binds and connects to unless told otherwise.
+/// Port that packetdrill binds and connects to by default.
 pub const PORT: u16 = 8080;
 
-/// What a call returns.
+/// Outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returned {
-    /// A number.
+    /// The call returns this number.
     Value(i64),
-    /// -1, with this error.
+    /// The call returns -1 with this errno.
     Error(&'static str),
-    /// Nothing yet: it waits.
+    /// The call blocks.
     Blocks,
 }
 
-/// The application's side of the system.
+/// State that system calls read and change.
 pub struct System<'a> {
     /// The engine.
     pub host: &'a mut Host,
-    /// Descriptors.
+    /// Descriptors of the application.
     pub sockets: &'a mut Sockets,
-    /// What is configured.
+    /// Configuration.
     pub settings: &'a mut Settings,
-    /// Octets that a call which waits has transferred so far.
+    /// Octets that the call has transferred so far, counted over its retries.
     pub progress: &'a mut u64,
-    /// Line of the script.
+    /// Line number of the call in the script.
     pub line: u32,
 }
 
 type Function = fn(&mut System<'_>, &Call) -> Step<Returned>;
 
-/// The calls by name.
+/// Supported calls, by name.
 const TABLE: &[(&str, Function)] = &[
     ("socket", |s, c| s.socket(c)),
     ("bind", |s, c| s.bind(c)),
@@ -78,10 +78,11 @@ const TABLE: &[(&str, Function)] = &[
     ("pipe", |s, c| s.pipe(c)),
 ];
 
-/// Makes a call.
+/// Carries out a call.
 ///
 /// # Errors
-/// If there is no such call, its arguments make no sense, or what it stores is not what the script expects.
+/// If the call is not supported, its arguments are invalid, or an output argument differs from the
+/// script.
 pub fn call(system: &mut System<'_>, call: &Call) -> Step<Returned> {
     let Some((_, function)) = TABLE.iter().find(|(name, _)| *name == call.name) else {
         let names: Vec<_> = TABLE.iter().map(|(name, _)| *name).collect();
@@ -96,7 +97,8 @@ pub fn call(system: &mut System<'_>, call: &Call) -> Step<Returned> {
 }
 
 impl System<'_> {
-    /// The TCP socket that the first argument names, or what to return if it is none.
+    /// Returns the TCP socket of the call's first argument, or the call's error if the descriptor
+    /// is not a TCP socket.
     fn tcp(&mut self, call: &Call) -> Step<Result<&mut Tcp, Returned>> {
         let fd = call.int(0)?;
         Ok(match self.sockets.get(fd) {
@@ -106,16 +108,16 @@ impl System<'_> {
     }
 }
 
-/// What the script expects a call to return, in its words.
+/// Formats the result that the script expects of a call, such as `read = -1 EAGAIN`.
 pub fn expected(call: &Call) -> String {
     let value = call.result.as_ref().map_or("?".to_owned(), ToString::to_string);
     call.errno.as_ref().map_or(format!("{} = {value}", call.name), |errno| format!("{} = {value} {errno}", call.name))
 }
 
-/// Compares what a call returned with what the script says.
+/// Compares the result of a call with the result that the script expects.
 ///
 /// # Errors
-/// If they differ.
+/// If value or errno differ.
 pub fn judge(call: &Call, returned: Returned) -> Step<()> {
     let (value, error) = match returned {
         Returned::Value(n) => (n, None),
@@ -133,7 +135,7 @@ pub fn judge(call: &Call, returned: Returned) -> Step<()> {
     Stop::differs(expected(call), actual)
 }
 
-/// The descriptor that the script expects a call to return.
+/// Returns the descriptor that the script expects a call to return.
 fn descriptor(call: &Call) -> Step<i64> {
     match &call.result {
         Some(Expr::Int(n)) => Ok(*n),
@@ -142,7 +144,7 @@ fn descriptor(call: &Call) -> Step<i64> {
     }
 }
 
-/// Takes the value of the socket, or returns.
+/// Evaluates to the TCP socket of the call, or returns the call's error from the function.
 macro_rules! socket {
     ($system:ident, $call:ident) => {
         match $system.tcp($call)? {

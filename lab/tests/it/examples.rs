@@ -304,7 +304,8 @@ fn a_film_survives_the_failure_of_a_path() {
     close(bitrate(&alone), 5.0, 0.05);
     let linux = run("video", &["connection.profile=linux"]);
     assert_eq!(linux["rebuffering_count"], 0);
-    // The client is interactive: it sends no quick acknowledgements, so that each piece begins more slowly.
+    // Linux's client is in interactive (pingpong) mode, because its requests follow soon after
+    // arriving data. So it sends no quick ACKs, which slows the start of each segment of the film.
     close(bitrate(&linux), 2.2, 0.05);
     assert_eq!(run("video", &["transfer.buffer=8 s"])["rebuffering_count"], 3);
 }

@@ -33,8 +33,8 @@ fn sender(model: &Model, octets: u64) -> Sender {
     s
 }
 
-/// One whose windows have `windows` segments, in congestion avoidance, and whose subflow 1 has no octet of the handshake
-/// unacknowledged; it has sent what they allow at 0.
+/// Returns a sender in congestion avoidance with windows of `windows` segments that has sent all
+/// they allow at time 0. On subflow 1 the whole handshake is acknowledged.
 fn steady(model: &Model, windows: [f64; 2]) -> Sender {
     let mut s = sender(model, 1_000_000);
     s.subflow_mut(1).acked = 10_001;
@@ -48,7 +48,7 @@ fn steady(model: &Model, windows: [f64; 2]) -> Sender {
     s
 }
 
-/// What went out: subflow, first data octet, octets, why.
+/// Takes the sent segments: subflow, first data octet, octets, reason.
 fn out(s: &mut Sender) -> Vec<(usize, u64, u32, Why)> {
     s.take_out().iter().map(|o| (o.subflow, o.mapping.dsn, o.mapping.len, o.why)).collect()
 }
@@ -57,7 +57,7 @@ fn ack(s: &mut Sender, at: u64, subflow: usize, number: u64) {
     s.on_ack(at, subflow, &Ack { number, ..Ack::default() });
 }
 
-/// The number that acknowledges the first `n` full segments of a subflow.
+/// Returns the acknowledgement number of the first `n` full segments of a subflow.
 fn after(subflow: usize, n: u64) -> u64 {
     [3, 10_002][subflow] + n * MSS
 }
@@ -92,8 +92,8 @@ fn a_number_on_the_wire_is_the_nearest_one() {
     assert_eq!(near(0xffff_fffe, 5), 0x1_0000_0005);
 }
 
-/// The first write fills ten segments; one goes out on each subflow, and then each acknowledgement lets the application
-/// refill once and the scheduler send: 1 write, 1 more each.
+/// The first write fills the buffer of ten segments, and each subflow sends one. Then each new
+/// acknowledgement lets the application refill the buffer once and the scheduler send.
 #[test]
 fn the_staging_buffer_takes_ten_segments_and_is_refilled_on_new_acknowledgements() {
     let mut s = sender(&none(), 1_000_000);
@@ -102,13 +102,14 @@ fn the_staging_buffer_takes_ten_segments_and_is_refilled_on_new_acknowledgements
     assert_eq!(out(&mut s).len(), 2);
     ack(&mut s, MS, 0, after(0, 1));
     assert_eq!((s.written() - 1, s.take_writes()), (10 * MSS + 2799, 1));
-    // A duplicate lets nobody write or send.
+    // A duplicate causes neither a write nor a transmission.
     ack(&mut s, 2 * MS, 0, after(0, 1));
     assert_eq!((s.take_writes(), out(&mut s).len()), (0, 2));
 }
 
-/// An acknowledgement of 30 segments opens a window of 30. The staging buffer takes ten segments and does not limit what is in
-/// flight: the application refills it whenever the scheduler has emptied it, here three times.
+/// One acknowledgement of 30 segments frees a window of 30 segments. The staging buffer holds ten
+/// segments but does not limit the data in flight: the application refills it each time the
+/// scheduler has emptied it, here three times.
 #[test]
 fn the_staging_buffer_does_not_limit_what_one_acknowledgement_lets_out() {
     let mut s = steady(&none(), [30.0, 1.0]);
@@ -122,18 +123,20 @@ fn the_staging_buffer_does_not_limit_what_one_acknowledgement_lets_out() {
     assert_eq!(s.subflows()[0].outstanding(), 30 * MSS);
 }
 
-/// Window 1 each. The third segment of the join's handshake is never acknowledged, so subflow 1 has one octet less.
+/// Both windows are one segment. The third segment of the join's handshake is never acknowledged,
+/// so subflow 1 may send one octet less.
 #[test]
 fn the_first_segment_of_a_joined_subflow_is_an_octet_short() {
     let mut s = sender(&none(), 1_000_000);
     s.pump(0);
     assert_eq!(out(&mut s), [(0, 1, 1400, Why::New), (1, 1401, 1399, Why::New)]);
-    // Acknowledged data acknowledge it, too; the next are whole.
+    // An acknowledgement of data also covers the handshake, so the next segments have full size.
     ack(&mut s, MS, 1, 10_002 + 1399);
     assert_eq!(out(&mut s), [(1, 2800, 1400, Why::New), (1, 4200, 1400, Why::New)]);
 }
 
-/// With segments of two octets, the same octet leaves a window of one.
+/// With an MSS of two octets, the unacknowledged octet of the handshake leaves a window of one
+/// octet.
 #[test]
 fn a_window_of_one_octet_gives_a_segment_of_one_octet() {
     let mut s = sender(&Model { mss: 2, ..none() }, 100);
@@ -151,7 +154,7 @@ fn segments_alternate_while_both_subflows_have_room_then_go_where_there_is_some(
     s.pump(0);
     let order: Vec<usize> = out(&mut s).iter().map(|o| o.0).collect();
     assert_eq!(order, [0, 1, 0, 1, 0, 1, 1, 1]);
-    // The index goes on where it stopped.
+    // The round robin resumes where it stopped.
     s.subflow_mut(0).cwnd = 4.0;
     s.subflow_mut(1).cwnd = 6.0;
     s.pump(0);

@@ -153,7 +153,8 @@ fn equal_and_constant_delays_agree_to_three_digits() {
     }
 }
 
-/// A variation of half a millisecond on one of the links ends that: 0.49 to 0.50 Mbit/s.
+/// A delay variation of half a millisecond on one link removes the high goodput of equal links:
+/// 0.49 to 0.50 Mbit/s remain.
 #[test]
 fn the_least_variation_breaks_the_step_of_equal_links() {
     for controller in ["uncoupled", "rtt-compensator", "fully-coupled"] {
@@ -164,9 +165,10 @@ fn the_least_variation_breaks_the_step_of_equal_links() {
     }
 }
 
-/// The same senders before a standard receiver: 0.949 to 0.958 Mbit/s for all controllers and delays, at most 332 packets
-/// parked. It is the receiver. Medians of five seeds: at 500 ms data overtake data, and two seeds in five of uncoupled lose
-/// 1 % by it.
+/// With a standard receiver the senders of the model reach 0.949 to 0.958 Mbit/s for all
+/// controllers and delays, and at most 332 packets are parked. So the model's receiver causes the
+/// low goodput. The test compares medians of five seeds: at 500 ms segments overtake each other,
+/// and two of five seeds with the uncoupled controller lose 1 % of goodput by this reordering.
 #[test]
 fn with_a_standard_receiver_the_same_senders_fill_both_links() {
     let mut cells = Vec::new();
@@ -238,7 +240,7 @@ fn f_rto_depends_on_the_share_of_acknowledgements_discarded() {
     }
 }
 
-/// With nothing discarded F_RTO is nearly the stub that TCP-DOOR is.
+/// If F_RTO discards no acknowledgements, it performs like TCP-DOOR, which only ignores duplicates.
 #[test]
 fn f_rto_without_discarding_is_like_door() {
     let median = |recovery, more: &[&str]| {
@@ -249,9 +251,13 @@ fn f_rto_without_discarding_is_like_door() {
     close(median("frto", &["connection.ack_discard=0.0"]), median("door", &[]), 0.01);
 }
 
-/// 10 and 500 ms, Eifel: the window that Eifel restores after a genuine loss overflows the queue, and each lost segment needs a
-/// timeout longer than the one before. The original's lowest run has 0.20 Mbit/s; of 30 seeds of each controller few stay below
-/// it, and none all but stops. Linked increases do (docs/legacy.md).
+/// Eifel on paths of 10 and 500 ms: Eifel restores the window even after a genuine loss. The
+/// restored window overflows the queue, and each lost segment needs a longer timeout than the
+/// segment before.
+///
+/// The lowest goodput of the original's runs is 0.20 Mbit/s. For each controller here, few of 30
+/// seeds stay below it, and none below 0.1 Mbit/s. Runs with linked increases can almost stop
+/// (docs/legacy.md).
 #[test]
 fn few_runs_of_eifel_all_but_stop_on_unlike_paths() {
     const RUNS: usize = 30;

@@ -1,6 +1,7 @@
-//! What the names of a script stand for: keys and addresses; and what was seen of each connection's keys and joins.
+//! Values of the script's names for keys and addresses, and the keys, nonces and address IDs seen
+//! on each connection.
 //!
-//! A name that is not known yet takes the value that is there when it is first used, and stands for it afterwards.
+//! A name gets its value from the segment in which it is first used, and keeps that value.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,81 +16,83 @@ use crate::script::report::{Step, Stop};
 /// The keys of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Session {
-    /// The engine's.
+    /// The engine's key, once it was sent.
     pub ours: Option<u64>,
-    /// The script's.
+    /// The peer's key, once the script sent it.
     pub theirs: Option<u64>,
 }
 
-/// Both keys of a connection: those of the sender and of the receiver of a segment.
+/// Both keys of a connection, ordered by the direction of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
-    /// The sender's key.
+    /// Key of the segment's sender.
     pub sender: u64,
-    /// The receiver's key.
+    /// Key of the segment's receiver.
     pub receiver: u64,
 }
 
-/// What a flow has of Multipath TCP.
+/// MPTCP state of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Member {
-    /// Number of its connection; `None` before its SYN.
+    /// Index of its connection in [`Names`]; `None` before its SYN.
     pub session: Option<usize>,
     /// Random number in our MP_JOIN.
     pub our_nonce: u32,
-    /// Random number in the peer's.
+    /// Random number in the peer's MP_JOIN.
     pub their_nonce: u32,
 }
 
 /// Direction of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// It arrives.
+    /// The peer sent the segment.
     In,
-    /// It was sent.
+    /// The engine sent the segment.
     Out,
 }
 
-/// The names of a script.
+/// Names of a script with their values, and the MPTCP connections seen so far.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// Keys, and the connection in which each was given its value.
+    /// Values of the key names, and the connection in which each name got its value.
     keys: BTreeMap<String, (u64, usize)>,
     addresses: BTreeMap<String, IpAddr>,
     sessions: Vec<Session>,
-    /// Identifiers of the peer's addresses.
+    /// Address IDs of the peer.
     their_ids: BTreeMap<IpAddr, u8>,
-    /// Identifiers of our addresses.
+    /// Our address IDs.
     our_ids: BTreeMap<IpAddr, u8>,
-    /// The highest DATA_ACK that we sent, counted from the peer's first data sequence number.
+    /// Highest DATA_ACK that the engine sent, relative to the peer's initial data sequence number.
     pub acknowledged: u64,
-    /// The latest comparison took a segment without a DATA_ACK that the script expects.
+    /// The latest comparison accepted a segment with ADD_ADDR although it lacks the DATA_ACK that
+    /// the script expects.
     pub spared: bool,
 }
 
 impl Names {
-    /// The script has keys.
+    /// Returns true if a key of any connection was seen, so that the script uses MPTCP.
     pub fn is_in_use(&self) -> bool {
         self.sessions.iter().any(|s| s.ours.is_some() || s.theirs.is_some())
     }
 
     // ---- connections -------------------------------------------------------------------------------------------
 
-    /// A SYN without MP_JOIN begins a connection.
+    /// Adds a connection, which begins with a SYN without MP_JOIN.
     pub fn begin(&mut self, member: &mut Member, remote: IpAddr) {
         self.sessions.push(Session::default());
         member.session = Some(self.sessions.len() - 1);
         self.their_ids.entry(remote).or_insert(0);
     }
 
-    /// The latest connection whose receiver of a SYN with MP_JOIN has this token; else the latest one.
+    /// Assigns the flow of an MP_JOIN SYN to the latest connection whose receiver has this token.
+    /// If no token matches, uses the latest connection.
     pub fn join(&mut self, member: &mut Member, way: Way, token: u32) {
         let key = |s: &Session| if way == Way::In { s.ours } else { s.theirs };
         let of = |s: &Session| key(s).is_some_and(|key| keys::token(key) == token);
         member.session = self.sessions.iter().rposition(of).or(self.sessions.len().checked_sub(1));
     }
 
-    /// The connection of a flow.
+    /// Returns the keys of the flow's connection.
     pub fn session(&mut self, member: &Member) -> Step<&mut Session> {
         match member.session.and_then(|i| self.sessions.get_mut(i)) {
             Some(session) => Ok(session),
@@ -97,10 +100,10 @@ impl Names {
         }
     }
 
-    /// Both keys.
+    /// Returns both keys, ordered by the direction of a segment.
     ///
     /// # Errors
-    /// If one of them has not been seen yet.
+    /// If one key has not been seen yet.
     pub fn pair(&mut self, member: &Member, way: Way) -> Step<Pair> {
         let Session { ours, theirs } = *self.session(member)?;
         match (ours, theirs, way) {
@@ -110,7 +113,7 @@ impl Names {
         }
     }
 
-    /// A segment was sent: notes its keys, random numbers and identifiers of addresses.
+    /// Records the keys, random numbers, address IDs and the DATA_ACK of a sent segment.
     pub fn note_sent(&mut self, member: &mut Member, addresses: Addresses, segment: &Segment) {
         let syn = segment.flags.has(Flags::SYN);
         if syn && !segment.flags.has(Flags::ACK) {
@@ -147,7 +150,7 @@ impl Names {
 
     // ---- keys --------------------------------------------------------------------------------------------------
 
-    /// The key that a name stands for.
+    /// Returns the key that a name stands for.
     pub fn key(&self, name: &str) -> Step<u64> {
         match self.keys.get(name) {
             Some((key, _)) => Ok(*key),
@@ -155,13 +158,14 @@ impl Names {
         }
     }
 
-    /// The name of a key of a connection.
+    /// Returns the name of a key, or its hexadecimal digits if it has no name.
     pub fn name_of(&self, key: u64) -> String {
         let named = self.keys.iter().find(|(_, (k, _))| *k == key);
         named.map_or_else(|| format!("{key:#x}"), |(name, _)| name.clone())
     }
 
-    /// The value of a key in an arriving segment: the one it is given, or has, or else one made from its name.
+    /// Returns the value of a key in an arriving segment and gives it to the name. Without a value
+    /// in the script, uses the earlier value of the name, or else one computed from the name.
     pub fn given(&mut self, member: &Member, key: &Key) -> u64 {
         let session = member.session.unwrap_or_default();
         let made =
@@ -172,7 +176,8 @@ impl Names {
         value
     }
 
-    /// Whether a key of a segment that was sent is the one named. A name without a value in this connection gets it.
+    /// Returns true if the key `found` in a sent segment is the key that the script expects. A name
+    /// without a value in this connection gets the value `found`.
     pub fn is(&mut self, member: &Member, key: &Key, found: u64) -> bool {
         let session = member.session.unwrap_or_default();
         let had = self.keys.get(&key.name).filter(|(_, of)| *of == session).map(|(value, _)| *value);
@@ -186,17 +191,17 @@ impl Names {
 
     // ---- addresses ---------------------------------------------------------------------------------------------
 
-    /// The address that a name stands for, if it does.
+    /// Returns the address that a name stands for, or `None` if it has no value.
     pub fn address(&self, name: &str) -> Option<IpAddr> {
         self.addresses.get(name).copied()
     }
 
-    /// `name` stands for `addr` from now on.
+    /// Gives `name` the value `addr`.
     pub fn name_address(&mut self, name: &str, addr: IpAddr) {
         self.addresses.insert(name.to_owned(), addr);
     }
 
-    /// The name of an address, or itself.
+    /// Returns the name of an address, or a place with the address itself if it has no name.
     pub fn place_of(&self, addr: IpAddr) -> Place {
         let named = self.addresses.iter().find(|(_, a)| **a == addr);
         named.map_or(Place { name: "ep".to_owned(), addr: Some(addr) }, |(name, _)| Place {
@@ -205,14 +210,17 @@ impl Names {
         })
     }
 
-    /// The address of a place in an arriving segment: the one it is given, or has; else the peer's next address after `first`.
+    /// Returns the address of a place in an arriving segment, and gives it to the name. Without a
+    /// value in the script, uses the earlier value of the name, or else the next free address after
+    /// `first`.
     pub fn place(&mut self, place: &Place, first: IpAddr) -> IpAddr {
         let addr = place.addr.or_else(|| self.address(&place.name)).unwrap_or_else(|| self.next_after(first));
         self.name_address(&place.name, addr);
         addr
     }
 
-    /// The next address after `first` that no name stands for.
+    /// Returns the next address after `first` that has neither a name nor an address ID of the
+    /// peer.
     pub fn next_after(&self, first: IpAddr) -> IpAddr {
         let mut addr = first;
         while addr == first || self.addresses.values().any(|a| *a == addr) || self.their_ids.contains_key(&addr) {
@@ -224,7 +232,8 @@ impl Names {
         addr
     }
 
-    /// The identifier of one of the peer's addresses: the one said, or the one it has, or the next one.
+    /// Returns the address ID of one of the peer's addresses: `said`, or its earlier ID, or the
+    /// next unused ID.
     pub fn their_id(&mut self, said: Option<u8>, addr: IpAddr) -> u8 {
         let next = || self.their_ids.values().max().map_or(0, |id| id.wrapping_add(1));
         let id = said.or_else(|| self.their_ids.get(&addr).copied()).unwrap_or_else(next);
@@ -232,7 +241,7 @@ impl Names {
         id
     }
 
-    /// The identifier of one of our addresses, as far as it was seen.
+    /// Returns the ID of one of our addresses, or 0 if the engine has not sent it yet.
     pub fn our_id(&self, addr: IpAddr) -> u8 {
         self.our_ids.get(&addr).copied().unwrap_or_default()
     }

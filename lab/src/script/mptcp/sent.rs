@@ -1,4 +1,5 @@
-//! MPTCP options of a segment that was sent, beside those that the script expects. What the script leaves out may be anything.
+//! Compares the MPTCP options of a sent segment with the options that the script expects. Fields
+//! that the script leaves out may have any value.
 
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{DataAck, Dss, Options};
@@ -14,13 +15,13 @@ use crate::script::report::Step;
 
 /// The flow on which a segment was sent.
 pub struct Leaving<'a> {
-    /// What names stand for.
+    /// Values of the script's names.
     pub names: &'a mut Names,
-    /// The flow.
+    /// MPTCP state of the flow.
     pub member: &'a Member,
 }
 
-/// Calls `each` with the MPTCP options among `options`, in the order of the wire.
+/// Calls `each` with each MPTCP option in `options`, in wire order.
 fn each(options: &Options, mut each: impl FnMut(MptcpOption<'_>)) {
     let mut octets = Vec::with_capacity(40);
     emit_options(options, Sum(0), &mut octets);
@@ -32,10 +33,11 @@ fn each(options: &Options, mut each: impl FnMut(MptcpOption<'_>)) {
 }
 
 impl Leaving<'_> {
-    /// Whether the MPTCP options among `found` are `wanted`, in any order.
+    /// Returns true if the MPTCP options in `found` match `wanted`, in any order. If the script
+    /// expects ADD_ADDR, a DSS may be missing that only repeats an earlier DATA_ACK.
     ///
     /// # Errors
-    /// If an expectation needs something that the script has not had yet.
+    /// If an expected option needs a key or name that has no value yet.
     pub fn are(&mut self, wanted: &[&Mp], found: &Options) -> Step<bool> {
         let mut open: Vec<&Mp> = wanted.to_vec();
         let (mut same, mut failed) = (true, None);
@@ -57,13 +59,14 @@ impl Leaving<'_> {
         failed.map_or(Ok(same && open.is_empty()), Err)
     }
 
-    /// Returns true if the option is a DSS that has nothing but a DATA_ACK of what earlier segments acknowledged.
+    /// Returns true if the expected option is a DSS with only a DATA_ACK, and if that DATA_ACK is
+    /// no higher than those already sent. A relative DATA_ACK of 1 acknowledges no data.
     fn repeats(&self, option: &Mp) -> bool {
         let Mp::Dss { ack: Some(ack), dsn: None, fin: false, .. } = option else { return false };
         ack.key.is_none() && ack.value.is_none_or(|ack| ack <= self.names.acknowledged.max(1))
     }
 
-    /// The MPTCP options as the script would write them.
+    /// Returns the MPTCP options as the script would write them.
     pub fn written(&mut self, found: &Options) -> Vec<Mp> {
         let mut all = Vec::new();
         each(found, |option| all.push(self.show(&option)));
@@ -86,7 +89,8 @@ impl Leaving<'_> {
                     && id.is_none_or(|id| id == address_id)
                     && nonce.is_none_or(|nonce| nonce == n)
             }
-            // The identifier in a SYN/ACK is not compared: scripts of the dialect write any.
+            // The address ID in a SYN/ACK is not compared: existing scripts have arbitrary values
+            // there.
             (
                 Mp::JoinSynAck { backup, hmac, nonce, .. },
                 MptcpOption::JoinSynAck { backup: b, hmac: h, nonce: n, .. },
@@ -202,7 +206,8 @@ impl Leaving<'_> {
     ) -> Step<bool> {
         let (Some(number), Some(m)) = (dsn, found.mapping) else { return Ok(dsn.is_some() == found.mapping.is_some()) };
         let first = keys::initial_dsn(self.pair()?.sender);
-        // All 64 bits of a number that is sent with 32 (RFC 8684 3.3.1): it is no further than 4 GiB from the first one.
+        // Extends a 32-bit data sequence number to 64 bits (RFC 8684 3.3.1), assuming that it is
+        // less than 4 GiB after the initial one.
         let whole = if m.short { first.wrapping_add((m.dsn as u32).wrapping_sub(first as u32).into()) } else { m.dsn };
         Ok(number.eight != m.short
             && self.is_number(number, m.dsn, Way::Out)?
@@ -211,7 +216,8 @@ impl Leaving<'_> {
             && m.checksum == checksum(check, whole, m.ssn, m.len))
     }
 
-    /// `found` is a data sequence number of the one who sends segments this way.
+    /// Returns true if `found` matches the expected data sequence number. `way` is the direction of
+    /// the data: the number belongs to the side that sends in this direction.
     fn is_number(&mut self, wanted: &Number, found: u64, way: Way) -> Step<bool> {
         let Some(value) = wanted.value else { return Ok(true) };
         let key = match &wanted.key {
@@ -287,7 +293,8 @@ impl Leaving<'_> {
         }
     }
 
-    /// A data sequence number of the one who sends segments this way, counted from the first.
+    /// Returns a data sequence number relative to the initial one of the side that sends in the
+    /// direction `way`.
     fn relative(&mut self, number: u64, eight: bool, way: Way) -> Number {
         let first = self.names.pair(self.member, way).map_or(0, |pair| keys::initial_dsn(pair.sender));
         let value = number.wrapping_sub(first);

@@ -1,4 +1,4 @@
-//! setsockopt and getsockopt.
+//! System calls setsockopt and getsockopt.
 
 use anabranch_stack::Duration;
 use anabranch_stack::config::Profile;
@@ -10,7 +10,7 @@ use crate::script::fast_open::{CLIENT, Key, key_of_escapes};
 use crate::script::report::{Step, Stop};
 use crate::script::sockets::{Role, Tcp};
 
-/// Options that make no difference here, and why.
+/// Socket options that the runner accepts but that have no effect, and why they have none.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("SO_REUSEADDR", "no address is kept from others"),
     ("SO_REUSEPORT", "no address is kept from others"),
@@ -21,10 +21,10 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("IP_MTU_DISCOVER", "no packet is too large for the path unless ICMP says so"),
 ];
 
-/// Of those, the ones that cannot change a result.
+/// Options of [`WITHOUT_EFFECT`] that cannot change the result of a script.
 const INERT: [&str; 3] = ["SO_PRIORITY", "SO_MARK", "IP_FREEBIND"];
 
-/// Larger buffers than this are taken for this: as `net.core.wmem_max` bounds them.
+/// Largest buffer, octets: a limit like Linux's `net.core.wmem_max`.
 const LARGEST: i64 = 64 << 20;
 
 impl System<'_> {
@@ -36,7 +36,8 @@ impl System<'_> {
         if let Some((_, why)) = WITHOUT_EFFECT.iter().find(|(n, _)| *n == name) {
             if !matches!(&*name, "SO_REUSEADDR" | "SO_REUSEPORT") {
                 let text = format!("{name} has no effect: {why}");
-                // A path MTU is learnt from ICMP messages alone.
+                // The path MTU changes only by ICMP messages, so IP_MTU_DISCOVER is inert without
+                // them.
                 let inert = INERT.contains(&&*name) || name == "IP_MTU_DISCOVER" && !self.settings.icmp;
                 if inert { self.settings.note_inert(line, text) } else { self.settings.note(line, text) }
             }
@@ -88,7 +89,8 @@ impl System<'_> {
         Ok(Returned::Value(0))
     }
 
-    /// SO_TIMESTAMPING: which messages about sent data come into the error queue.
+    /// Sets SO_TIMESTAMPING: `flags` select the messages about sent data for the error queue.
+    /// Unsupported before the socket has a connection.
     fn stamp(&mut self, call: &Call, flags: i64) -> Step<Returned> {
         let tcp = socket!(self, call).clone();
         let Some((id, connection, _)) = tcp.connection(self.host) else {
@@ -100,7 +102,7 @@ impl System<'_> {
         Ok(Returned::Value(0))
     }
 
-    /// What may change at run time changes on the connection.
+    /// Applies an option to the socket's connection, if it can be changed on an open connection.
     fn reconfigure(&mut self, call: &Call, name: &str) -> Step<()> {
         let Some(tcp) = self.sockets.tcp(call.int(0)?) else { return Ok(()) };
         let (Role::Open(id, _), chosen) = (tcp.role, tcp.chosen) else { return Ok(()) };
@@ -109,7 +111,7 @@ impl System<'_> {
         if name == "TCP_CORK" {
             self.host.known.entry(id).or_default().corked = chosen.cork;
         }
-        // A connection that is gone has nothing to change.
+        // An error means that the connection no longer exists, so there is nothing to change.
         let _ = self.host.endpoint.configure(id, |c| match name {
             "TCP_NODELAY" => c.set_no_delay(chosen.nodelay == Some(true)),
             "TCP_CORK" => c.set_cork(chosen.cork),
@@ -123,7 +125,7 @@ impl System<'_> {
         self.host.pump()
     }
 
-    /// A socket that listens accepts connections with its new options.
+    /// If the socket listens, applies its options to connections that it will accept.
     fn renew(&mut self, call: &Call) -> Step<()> {
         if let Some(tcp) = self.sockets.tcp(call.int(0)?).filter(|t| t.role == Role::Listening) {
             let tcp: Tcp = tcp.clone();
@@ -132,7 +134,8 @@ impl System<'_> {
         Ok(())
     }
 
-    /// The size of a buffer as getsockopt gives it: Linux doubles what it is told, for what segments take besides (socket(7)).
+    /// Returns the size of a buffer as getsockopt reports it. Linux doubles the size that was set,
+    /// to allow for bookkeeping overhead (socket(7)).
     fn shown(&self, buffer: Option<u64>) -> i64 {
         let octets = buffer.map_or(i64::MAX, |b| b as i64);
         if self.settings.config.profile == Profile::Linux61 { octets.saturating_mul(2) } else { octets }
@@ -157,7 +160,7 @@ impl System<'_> {
             }
             "SO_SNDBUF" => self.shown(tcp.chosen.config(self.settings, false).send_buffer),
             "SO_RCVBUF" => self.shown(tcp.chosen.config(self.settings, false).receive_buffer),
-            // Linux: of a listener what it offers, of a connection what it is.
+            // Linux: a connection reports whether it uses MPTCP, any other socket whether it would.
             "TCP_IS_MPTCP" => match connection {
                 Some((_, connection, _)) => connection.is_some_and(anabranch_stack::Connection::is_multipath).into(),
                 None => tcp.chosen.mptcp.into(),
@@ -167,7 +170,8 @@ impl System<'_> {
             "TCP_NODELAY" => i64::from(!tcp.chosen.config(self.settings, false).nagle),
             "TCP_CORK" => tcp.chosen.cork.into(),
             "TCP_NOTSENT_LOWAT" => tcp.chosen.not_sent,
-            // Linux: the default where nothing was set; ours is a time, 180 s, which eight retransmissions take at least.
+            // Linux returns its default if the option was not set. The engine's default is a time,
+            // 180 s; eight retransmissions take at least as long.
             "TCP_SYNCNT" => tcp.chosen.config(self.settings, true).syn_retries.unwrap_or(8).into(),
             "TCP_USER_TIMEOUT" => tcp.chosen.user_timeout.map_or(0, |t| (t.0 / 1_000_000) as i64),
             "TCP_FASTOPEN" => tcp.chosen.fast_listen,
@@ -192,7 +196,7 @@ impl System<'_> {
     }
 }
 
-/// SO_LINGER is on, with a time of zero.
+/// Returns true if the value of SO_LINGER is on with a time of zero.
 fn lingers_not(argument: &Expr) -> Step<bool> {
     let part = |i: usize, name| match argument {
         Expr::Struct(fields) => field(argument, name).or(fields.get(i).map(|(_, v)| v)).map_or(Ok(0), value),
@@ -201,12 +205,13 @@ fn lingers_not(argument: &Expr) -> Step<bool> {
     Ok(part(0, "onoff")? != 0 && part(1, "linger")? == 0)
 }
 
-/// Linux: 1 to 127 (`MAX_TCP_SYNCNT`).
+/// Checks the value of TCP_SYNCNT. Returns `None` outside of Linux's range, 1 to 127
+/// (`MAX_TCP_SYNCNT`).
 fn syn_retries(n: i64) -> Option<u32> {
     (1..=127).contains(&n).then_some(n as u32)
 }
 
-/// Linux: at most 32767 s, and 127 probes.
+/// Sets a keep-alive option, within Linux's limits of 32767 s and 127 probes.
 fn keepalive(tcp: &mut Tcp, name: &str, value: i64) {
     let (n, keepalives) = (value.clamp(1, 32_767).unsigned_abs(), &mut tcp.chosen.keepalives);
     match name {
@@ -216,7 +221,8 @@ fn keepalive(tcp: &mut Tcp, name: &str, value: i64) {
     }
 }
 
-/// An option of Fast Open; `on`: clients may use it. Returns the error, if it cannot have the value.
+/// Sets a Fast Open option. `on`: `tcp_fastopen` allows clients to use Fast Open. Returns the errno
+/// if the option or its value is refused.
 fn fast_open(tcp: &mut Tcp, name: &str, argument: &Expr, len: i64, on: bool) -> Step<Option<&'static str>> {
     let open = matches!(tcp.role, Role::Open(..));
     match name {
@@ -241,7 +247,7 @@ fn fast_open_key(argument: &Expr, len: i64) -> Step<Option<Key>> {
     }
 }
 
-/// Half-open connections of a listener whose options change: listen() has said how many.
+/// Backlog of a listener whose options change; the value of its listen call is not kept.
 const BACKLOG: usize = 1024;
 
 fn buffer(argument: &Expr) -> Step<u64> {

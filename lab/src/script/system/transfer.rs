@@ -1,6 +1,6 @@
-//! read, write and their relatives.
+//! System calls that read or write data.
 //!
-//! Octets are zeros: what is compared is how many there are.
+//! All data are zeros; only the number of octets is compared.
 
 use anabranch_stack::host::{ConnectionId, WriteError};
 
@@ -13,7 +13,7 @@ use crate::script::fast_open::CLIENT;
 use crate::script::report::{Step, Stop};
 use crate::script::sockets::{Kind, Role, Tcp};
 
-/// Octets written or read in one piece.
+/// Largest read from or write to the engine at once, octets.
 const PIECE: u64 = 1 << 16;
 
 fn flag(flags: i64, name: &str) -> bool {
@@ -51,7 +51,8 @@ impl System<'_> {
         Ok(returned)
     }
 
-    /// The oldest message of the error queue.
+    /// Receives the oldest message of the error queue (MSG_ERRQUEUE) and compares it with
+    /// `message`. EAGAIN if the queue is empty.
     fn error(&mut self, call: &Call, message: &Expr) -> Step<Returned> {
         let tcp = socket!(self, call).clone();
         let Some((id, ..)) = tcp.connection(self.host) else { return Ok(Returned::Error("EAGAIN")) };
@@ -60,7 +61,7 @@ impl System<'_> {
         Ok(if found { Returned::Value(0) } else { Returned::Error("EAGAIN") })
     }
 
-    /// What recvmsg says besides: how much is left (TCP_INQ).
+    /// Compares the control messages of recvmsg with the script: the octets left to read (TCP_INQ).
     fn control(&mut self, call: &Call, control: &Expr) -> Step<()> {
         let Expr::List(messages) = control else { return Stop::wrong("msg_control is a list") };
         for message in messages {
@@ -78,7 +79,8 @@ impl System<'_> {
         Ok(())
     }
 
-    /// Octets that can be read, and whether the end of the stream follows.
+    /// Returns the number of octets that can be read, and true if the end of the stream follows
+    /// them.
     pub(super) fn readable(&mut self, call: &Call) -> Step<(i64, bool)> {
         let tcp = socket_of(self, call)?.clone();
         let Some((_, connection, known)) = tcp.connection(self.host) else { return Ok((0, false)) };
@@ -94,7 +96,7 @@ impl System<'_> {
         }
         let tcp = socket!(self, call).clone();
         let Some((id, connection, known)) = tcp.connection(self.host) else {
-            // One that waits for its first data counts as opening.
+            // A socket with a deferred connect (TCP_FASTOPEN_CONNECT) counts as connecting.
             return Ok(match tcp.deferred {
                 None => Returned::Error("ENOTCONN"),
                 Some(_) if waits(&tcp, flags) => Returned::Blocks,
@@ -159,8 +161,8 @@ impl System<'_> {
         self.open_or_transmit(call, octets, flags, field(message, "msg_name"))
     }
 
-    /// Writes; opens the connection before if the call is to: to `address` with MSG_FASTOPEN, or where a call of connect has put it off
-    /// (TCP_FASTOPEN_CONNECT).
+    /// Writes `octets` octets. Opens a connection first if the call has MSG_FASTOPEN (to
+    /// `address`), or if connect was deferred (TCP_FASTOPEN_CONNECT).
     fn open_or_transmit(&mut self, call: &Call, octets: u64, flags: i64, address: Option<&Expr>) -> Step<Returned> {
         let tcp = socket!(self, call).clone();
         let asked = flag(flags, "MSG_FASTOPEN");
@@ -180,14 +182,15 @@ impl System<'_> {
         }
     }
 
-    /// RFC 7413 4.2: opens a connection; the data leave with its SYN if there is a cookie, else when it is established.
+    /// Opens a Fast Open connection (RFC 7413 4.2). With a cookie the SYN carries the data; without
+    /// one they are sent after the handshake.
     fn send_fast(&mut self, call: &Call, to: u16, octets: u64, flags: i64) -> Step<Returned> {
         let addresses = self.addresses(call, to)?;
         let with_data = self.begins_with_data(call, addresses)?;
         let Some(id) = self.open_to(call, addresses, true)? else { return Ok(Returned::Error("EADDRNOTAVAIL")) };
         let tcp = socket!(self, call).clone();
         if with_data {
-            // What does not leave with the SYN would have to wait for the handshake.
+            // A nonblocking call accepts only the data that fit into the SYN.
             let room = self.host.endpoint.connection(id).map_or(0, |c| c.syn_room(self.host.now));
             let most = if waits(&tcp, flags) { octets } else { octets.min(room.into()) };
             match self.put(&tcp, id, most)? {
@@ -241,7 +244,7 @@ impl System<'_> {
         if !known.connected && !known.failed {
             return Ok(if waits(&tcp, flags) { Returned::Blocks } else { Returned::Error("EAGAIN") });
         }
-        // MSG_MORE: as if corked until a call without it.
+        // MSG_MORE corks the connection until a write without it.
         let corked = tcp.chosen.cork || flag(flags, "MSG_MORE");
         if std::mem::replace(&mut self.host.known.entry(id).or_default().corked, corked) != corked {
             let _ = self.host.endpoint.configure(id, |c| c.set_cork(corked));
@@ -263,14 +266,16 @@ impl System<'_> {
         })
     }
 
-    /// A call that returns now has written octets.
+    /// Records a write that returns now, so that the error queue gets its zero-copy and timestamp
+    /// messages.
     fn wrote(&mut self, tcp: &Tcp, id: ConnectionId, flags: i64) {
         let zero_copy = tcp.zero_copy && flag(flags, "MSG_ZEROCOPY");
         self.host.known.entry(id).or_default().errors.wrote(zero_copy);
         self.host.settle(id);
     }
 
-    /// Writes up to `octets` octets: as many as there is room for.
+    /// Writes up to `octets` octets, limited by the send buffer and by TCP_NOTSENT_LOWAT. Returns
+    /// the number written, or the errno.
     fn put(&mut self, tcp: &Tcp, id: ConnectionId, octets: u64) -> Step<Result<u64, &'static str>> {
         let unsent = self.host.endpoint.connection(id).map_or(0, anabranch_stack::Connection::unacknowledged);
         let room = tcp.chosen.send_buffer.map_or(octets, |buffer| octets.min(buffer.saturating_sub(unsent)));
@@ -290,8 +295,12 @@ impl System<'_> {
         Ok(Ok(written))
     }
 
-    /// TCP_NOTSENT_LOWAT: octets that go into the last packet buffer, or into a new one if it is full and fewer than `lowat` octets
-    /// are unsent (Linux: `tcp_sendmsg_locked`). A packet buffer holds half of the peer's largest window (`tcp_bound_to_half_wnd`).
+    /// Returns the number of octets that a write may add now under TCP_NOTSENT_LOWAT (Linux:
+    /// `tcp_sendmsg_locked`).
+    ///
+    /// A write fills the last packet buffer. If that is full, it starts a new one, but only while
+    /// fewer than `lowat` octets are unsent; otherwise returns `None`. A packet buffer holds whole
+    /// segments, at most half of the peer's largest window (`tcp_bound_to_half_wnd`).
     fn part(&mut self, id: ConnectionId, lowat: u64) -> Option<u64> {
         let info = self.host.endpoint.connection(id)?.info(self.host.now, 0);
         let known = self.host.known.entry(id).or_default();
@@ -306,6 +315,8 @@ impl System<'_> {
         Some(whole - known.tail)
     }
 
+    /// Writes up to `room` octets into the engine's send buffer. Returns the number written, or the
+    /// errno.
     fn fill(&mut self, id: ConnectionId, room: u64) -> Step<Result<u64, &'static str>> {
         let piece = vec![0; room.min(PIECE) as usize];
         let mut written = 0;
@@ -326,7 +337,7 @@ impl System<'_> {
     }
 }
 
-/// The call waits if it cannot do all at once.
+/// Returns true if the call may block.
 fn waits(tcp: &Tcp, flags: i64) -> bool {
     !tcp.nonblocking && !flag(flags, "MSG_DONTWAIT")
 }

@@ -1,4 +1,4 @@
-//! poll and epoll: what a socket is ready for.
+//! System calls poll and epoll: the events that hold for a descriptor.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ fn bit(name: &str) -> i64 {
 }
 
 impl System<'_> {
-    /// Events that hold for a descriptor now (poll(2)).
+    /// Returns the events that hold for a descriptor now (poll(2)), or `None` if it is not a TCP
+    /// socket.
     fn ready(&mut self, fd: i64) -> Option<i64> {
         let tcp = self.sockets.tcp(fd)?.clone();
         let mut events = 0;
@@ -29,7 +30,8 @@ impl System<'_> {
                 let readable = connection.is_some_and(|c| c.readable() > 0) || known.ended || over || tcp.read_shut;
                 let lowat = tcp.chosen.lowat(self.settings);
                 let room = |c: &anabranch_stack::Connection| {
-                    // Linux: `tcp_stream_memory_free` wakes a writer when half of the mark is left.
+                    // Linux reports POLLOUT only while the unsent octets are fewer than half of
+                    // TCP_NOTSENT_LOWAT (`tcp_stream_memory_free`).
                     lowat.is_none_or(|lowat| c.info(self.host.now, 0).unsent.saturating_mul(2) < lowat)
                         && tcp.chosen.send_buffer.map_or(c.writable(), |b| b.saturating_sub(c.unacknowledged())) > 0
                 };
@@ -41,7 +43,8 @@ impl System<'_> {
                 let error = known.error.is_some() || known.errors.is_ready();
                 events |= if error { bit("POLLERR") } else { 0 };
             }
-            // One that waits for its first data takes them (Linux: `tcp_poll`).
+            // A socket with a deferred connect (TCP_FASTOPEN_CONNECT) is writable (Linux:
+            // `tcp_poll`).
             _ if tcp.deferred.is_some() => events |= bit("POLLOUT"),
             _ => events |= bit("POLLOUT") | bit("POLLHUP"),
         }
@@ -98,13 +101,16 @@ impl System<'_> {
         })
     }
 
-    /// How often data have arrived on a descriptor, and messages have come into its error queue: each is an edge (EPOLLET).
+    /// Returns the number of arrivals of data on a descriptor, and the number of messages put into
+    /// its error queue. With EPOLLET each increase is an edge.
     fn wakes(&mut self, fd: i64) -> (u64, u64) {
         let known = self.sockets.tcp(fd).and_then(|tcp| tcp.connection(self.host)).map(|(_, _, known)| known);
         known.map_or((0, 0), |known| (known.arrivals, known.errors.posted))
     }
 
-    /// Edges (EPOLLET): an event that was not reported before, and each of [`System::wakes`].
+    /// Waits for events. With EPOLLET reports a descriptor only if an event did not hold at the
+    /// previous epoll_wait, or if data or an error-queue message arrived since then
+    /// ([`System::wakes`]).
     pub(super) fn epoll_wait(&mut self, call: &Call) -> Step<Returned> {
         let Some(Kind::Epoll(watches)) = self.sockets.get(call.int(0)?) else { return Ok(Returned::Error("EINVAL")) };
         let all: Vec<_> = watches.iter().map(|(fd, watch)| (*fd, *watch)).collect();
@@ -142,7 +148,7 @@ impl System<'_> {
     }
 }
 
-/// Events by name.
+/// Formats events by name.
 fn shown(events: i64) -> String {
     let names = ["POLLIN", "POLLPRI", "POLLOUT", "POLLERR", "POLLHUP", "POLLRDHUP"];
     let names: Vec<_> = names.into_iter().filter(|name| events & bit(name) != 0).collect();
