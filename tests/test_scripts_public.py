@@ -69,6 +69,23 @@ def test_files_of_commands_may_have_conditions(tmp_path: Path) -> None:
     assert new.status == "failed"
 
 
+def test_a_data_ack_may_be_missing_only_beside_an_add_addr_that_was_sent() -> None:
+    """The peer has no Multipath TCP, so the acknowledgement has neither of the options that the script expects."""
+    address = 'add_address address_id=1 addr[next=inet_addr("192.168.0.2")] hmac=auto'
+    opened = """
++0 < S 0:0(0) win 65535 <mss 1000>
++0 > S. 0:0(0) ack 1 <mss 1460>
++0 < . 1:1(0) ack 1 win 65535
++0 accept(3, ..., ...) = 4
++0 < P. 1:2001(2000) ack 1 win 65535
+"""
+    listening = LISTENING.replace("IPPROTO_TCP", "IPPROTO_MPTCP") + opened
+    assert script.run_text(listening + "+.04 > . 1:1(0) ack 2001\n").status == "passed"
+    for options in (address, f"{address},dss dack4=1 dll=0 nocs"):
+        outcome = script.run_text(f"{listening}+.04 > . 1:1(0) ack 2001 <{options}>\n")
+        assert outcome.status == "failed", str(outcome)
+
+
 @pytest.mark.parametrize("bound", ["", "+0 bind(3, ..., ...) = 0\n"])
 def test_a_segment_to_a_closed_port_is_answered_with_a_reset(bound: str) -> None:
     """RFC 9293 3.10.7.1."""

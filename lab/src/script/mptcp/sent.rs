@@ -51,11 +51,11 @@ impl Leaving<'_> {
                 None => same = false,
             }
         });
-        self.names.spared =
-            wanted.iter().any(|w| matches!(w, Mp::AddAddr { .. })) && open.iter().any(|w| self.repeats(w));
-        if self.names.spared {
-            open.clear();
-        }
+        let is_add_addr = |w: &&Mp| matches!(w, Mp::AddAddr { .. });
+        let add_addr_was_sent = wanted.iter().any(is_add_addr) && !open.iter().any(is_add_addr);
+        let expected = open.len();
+        open.retain(|w| !(add_addr_was_sent && self.repeats(w)));
+        self.names.spared = open.len() < expected;
         failed.map_or(Ok(same && open.is_empty()), Err)
     }
 
