@@ -1,4 +1,4 @@
-"""What the tests of all studies share."""
+"""Helpers for the tests of all studies."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from figure_texts import assert_fits, assert_logarithmic_axes_can_be_read
 
 
 def quick_data(study: Study, directory: Path) -> Data:
-    """The runs of the quick form of `study`, made in `directory`."""
+    """Runs the quick form of `study` in `directory` and returns its data."""
     task = run.Task(study, quick=True)
     plans = task.plans()
     stores = run.stores(task, directory, plans, "python")
@@ -17,7 +17,10 @@ def quick_data(study: Study, directory: Path) -> Data:
 
 
 def assert_figures_fit(study: Study, data: Data, *names: str) -> None:
-    """No text leaves these figures of a study, none lies over another, and logarithmic axes can be read."""
+    """Asserts that texts of the named figures neither overlap nor leave the figure.
+
+    Also asserts that logarithmic axes can be read.
+    """
     for name in names:
         figure = run.drawn(study, name, data)
         assert_fits(figure)
@@ -25,11 +28,14 @@ def assert_figures_fit(study: Study, data: Data, *names: str) -> None:
 
 
 OTHERS = {"statements", "gains", "judgement", "order", "claims", "leading", "memory", "walk"}
-"""Tables without means of goodputs or completion times."""
+"""Names of tables that show no mean goodput or completion time."""
 
 
 def assert_stopped_runs_are_counted(study: Study, data: Data) -> None:
-    """If every run stopped, every table with means of goodputs or completion times says so."""
+    """Asserts that every table with mean goodputs or completion times reports stalled runs.
+
+    Marks all runs of `data` as stalled and makes the tables from them, except `OTHERS`.
+    """
     stalled = Data(study, data.sweeps, data.quick)
     for sweep in data.sweeps:
         stalled._groups["frame", sweep] = stalled.frame(sweep).assign(status="stalled")

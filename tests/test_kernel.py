@@ -33,7 +33,7 @@ CONTROLLERS = {"reno": "uncoupled", "cubic": "cubic"}
 
 @dataclass(frozen=True)
 class Case:
-    """One case with its runs on Linux."""
+    """A case with its measured runs on Linux."""
 
     key: tuple[str, ...]
     runs: tuple[dict[str, str], ...]
@@ -88,7 +88,7 @@ class Case:
         return [int(r["bytes"]) * 8e-6 / float(r["receive_s"]) for r in self.runs]
 
     def ours(self) -> list[dict[str, Any]]:
-        """Our runs of the case; several tests ask for them, and they are made once."""
+        """Simulated runs of the case, one for each seed; cached, because several tests use them."""
         if self.key not in RUNS:
             scenario = self.scenario()
             seeds = range(1, SEEDS + 1) if self.has_chance else (1,)
@@ -96,7 +96,7 @@ class Case:
         return RUNS[self.key]
 
     def tolerance(self) -> float:
-        """The share by which goodput may differ."""
+        """Largest allowed difference of the mean goodput, relative to Linux's."""
         if self.row["group"] in ("rcvbuf", "jitter"):
             return 0.15
         if self.row["group"] == "failure" or self.has_chance:
@@ -104,7 +104,7 @@ class Case:
         return 0.05
 
     def kind(self) -> str:
-        """What the case tries."""
+        """Class of the case, a key of `LEAST`."""
         special = {"rcvbuf": "buffer", "jitter": "reordering", "failure": "failure"}
         return special.get(self.row["group"], "loss" if self.has_chance else "lossless")
 

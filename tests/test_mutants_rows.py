@@ -1,4 +1,4 @@
-"""Which rows, which code and which tests `tools/mutants --rfc` takes. Nothing is compiled here."""
+"""`tools/mutants --rfc`: the choice of rows, code and tests, without compiling any mutant."""
 
 import importlib
 import sys
@@ -70,14 +70,14 @@ mod tests {
 
 @pytest.fixture
 def rows(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module of the tool."""
+    """The module tools/mutants/rows.py."""
     monkeypatch.syspath_prepend(str(TOOL))
     return importlib.import_module("rows")
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A repository with one source file."""
+    """A repository with the source file `CODE`."""
     file = tmp_path / "stack" / "src" / "one.rs"
     file.parent.mkdir(parents=True)
     file.write_text(CODE)
@@ -85,18 +85,18 @@ def tree(tmp_path: Path) -> Path:
 
 
 def line(words: str, after: int = 0) -> int:
-    """The line, from 1, of the first one with these words."""
+    """Number (from 1) of the first line of `CODE` beyond line `after` that contains `words`."""
     return next(n for n, text in enumerate(CODE.splitlines(), 1) if words in text and n > after)
 
 
 def spans(rows: ModuleType, tree: Path, words: str) -> list[tuple[int, int]]:
-    """First and last line of each piece of code under the comment with these words."""
+    """First and last line of each span that `rows.scope` finds for the comment with `words`."""
     place = SimpleNamespace(path=Path("stack/src/one.rs"), line=line(words))
     return [(s.first, s.last) for s in rows.scope(tree, SimpleNamespace(lines=[place]))]
 
 
 def row(says: str, section: str = "1", level: str = "SHOULD", **given: object) -> SimpleNamespace:
-    """A row that is obeyed unless given otherwise."""
+    """A row of docs/rfc with the status `obeyed`; `given` overrides its fields."""
     plain = {"code": ["one.rs"], "test": ["one::two"], "status": "obeyed"}
     return SimpleNamespace(says=says, section=section, level=level, **(plain | given))
 

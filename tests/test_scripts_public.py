@@ -1,4 +1,4 @@
-"""Scripts: what public suites need of the runner beside the dialect."""
+"""Scripts: features of the runner that public packetdrill suites use."""
 
 from pathlib import Path
 
@@ -22,12 +22,12 @@ ACCEPTED = LISTENING + OPENED
 
 def test_a_sysctl_of_accurate_ecn_is_noted_and_changes_nothing() -> None:
     outcome = script.run_text(ACCEPTED + "+0 `sysctl -q net.ipv4.tcp_ecn=2 net.ipv4.tcp_ecn_option=2`")
-    assert outcome.status == "passed with notes", "a script with a note never passes strictly"
+    assert outcome.status == "passed with notes", "a note prevents the status `passed`"
     assert outcome.passed
     assert [("tcp_ecn_option" in note.text, note.line) for note in outcome.inert] == [(True, 10)]
     assert not outcome.notes
     refused = script.run_text(ACCEPTED + "+0 `sysctl -q net.ipv4.tcp_ecn=3 net.ipv4.tcp_ecn_option=2`")
-    assert refused.status == "unsupported", "the option would be negotiated"
+    assert refused.status == "unsupported", "with tcp_ecn=3, the engine would have to negotiate the AccECN option"
 
 
 def test_a_note_that_could_change_the_result_is_told_apart() -> None:
@@ -62,7 +62,7 @@ def test_files_of_commands_may_have_conditions(tmp_path: Path) -> None:
     text = "0 `./server.sh`\n" + LISTENING.replace("IPPROTO_TCP", "IPPROTO_MPTCP") + opened
     outcome = script.run_text(text, directory=tmp_path)
     assert outcome.status == "passed", str(outcome)
-    # A DATA_ACK that says nothing new may be missing beside ADD_ADDR; one that says something may not.
+    # Beside ADD_ADDR, the engine may omit an expected DATA_ACK that acknowledges no new data.
     beside = script.run_text(text.replace("auto>", "auto,dss dack4=1 dll=0 nocs>"), directory=tmp_path)
     assert beside.status == "passed with notes", str(beside)
     new = script.run_text(text.replace("auto>", "auto,dss dack4=2 dll=0 nocs>"), directory=tmp_path)
@@ -88,14 +88,14 @@ def test_a_data_ack_may_be_missing_only_beside_an_add_addr_that_was_sent() -> No
 
 @pytest.mark.parametrize("bound", ["", "+0 bind(3, ..., ...) = 0\n"])
 def test_a_segment_to_a_closed_port_is_answered_with_a_reset(bound: str) -> None:
-    """RFC 9293 3.10.7.1."""
+    """RFC 9293 3.10.7.1: in the CLOSED state, any segment but a RST is answered with a RST."""
     fresh = " 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n" + bound
     syn = "+0 < S 0:0(0) win 65535 <mss 1000>\n+0 > R. 0:0(0) ack 1\n"
     data = "+0 < . 1:11(10) ack 7 win 65535\n+0 > R 7:7(0)\n"
     without_ack = "+0 < F 1:11(10) win 65535\n+0 > R. 0:0(0) ack 12\n"
     for segment in (syn, data, without_ack):
         assert script.run_text(fresh + segment).status == "passed", str(script.run_text(fresh + segment))
-    assert script.run_text(fresh + "+0 < R 1:1(0) win 0\n+0 > R 0:0(0)\n").status == "failed", "a reset has no answer"
+    assert script.run_text(fresh + "+0 < R 1:1(0) win 0\n+0 > R 0:0(0)\n").status == "failed", "a RST is never answered"
 
 
 def test_a_look_at_the_data_leaves_them_there() -> None:
@@ -126,7 +126,7 @@ def test_an_edge_is_reported_again_when_more_data_come() -> None:
 
 
 def test_the_end_of_the_stream_is_nothing_to_read() -> None:
-    """tcp(7): SIOCINQ counts octets. A FIN is none."""
+    """tcp(7): SIOCINQ returns the number of unread octets; a FIN does not count as one."""
     asked = "+0 ioctl(4, SIOCINQ, [{octets}]) = 0\n"
     text = ACCEPTED + "+0 < F. 1:11(10) ack 1 win 65535\n+0 > . 1:1(0) ack 12\n" + asked.format(octets=10)
     outcome = script.run_text(text + "+0 read(4, ..., 100) = 10\n" + asked.format(octets=0))
@@ -175,7 +175,10 @@ def test_timestamps_of_sent_data_are_reported() -> None:
 
 
 def test_a_mark_of_unsent_data_bounds_what_a_call_writes() -> None:
-    """TCP_NOTSENT_LOWAT: with 65535 octets of window a packet buffer holds 32 segments; the window takes ten."""
+    """TCP_NOTSENT_LOWAT: write() fills whole packet buffers until unsent data reach the mark.
+
+    A packet buffer holds 32 segments. The first ten segments leave at once (initial cwnd).
+    """
     text = ACCEPTED + "+0 fcntl(4, F_SETFL, O_RDWR|O_NONBLOCK) = 0\n"
     text += "+0 setsockopt(4, SOL_TCP, TCP_NOTSENT_LOWAT, [{mark}], 4) = 0\n+0 write(4, ..., 200000) = {written}\n"
     text += "+0 > . 1:10001(10000) ack 1\n+0 poll([{{fd=4, events=POLLOUT, revents=0}}], 1, 0) = 0\n"
@@ -187,28 +190,34 @@ def test_a_mark_of_unsent_data_bounds_what_a_call_writes() -> None:
 def test_an_arriving_segment_may_be_several() -> None:
     arrives = "+0 < . 1:4001(4000) ack 1 win 65535\n+0 > . 1:1(0) ack 4001\n"
     assertion = "+0 %{{ assert tcpi_rcv_mss == {mss}, tcpi_rcv_mss }}%\n"
-    assert script.run_text(ACCEPTED + arrives + assertion.format(mss=4000)).status == "failed", "it waits for another"
+    assert script.run_text(ACCEPTED + arrives + assertion.format(mss=4000)).status == "failed", "its ACK is delayed"
     outcome = script.run_text("--mss=1000\n" + ACCEPTED + arrives + assertion.format(mss=1000))
     assert outcome.status == "passed", str(outcome)
 
 
 def test_a_segment_that_stands_for_several_may_have_a_push() -> None:
-    """RFC 9293 3.9.1.2 asks for PSH where no more data are queued; Linux sets it on each packet of several segments."""
+    """RFC 9293 3.9.1.2: PSH marks the last segment of the queued data.
+
+    Linux also sets PSH on each packet that it sends as several segments (TSO).
+    """
     text = ACCEPTED + "+0 write(4, ..., 20000) = 20000\n+0 > P. 1:10001(10000) ack 1\n"
     assert script.run_text(text).status == "passed with notes"
     assert script.run_text(text.replace("P. 1:10001", ". 1:10001")).status == "passed"
     one = text.replace("1:10001(10000)", "1:1001(1000)")
-    assert script.run_text(one).status == "failed", "a single segment has no PSH of its own"
+    assert script.run_text(one).status == "failed", "the extra PSH is accepted only for several segments"
     assert script.run_text("--strict_segments\n" + text).status == "failed"
 
 
 def test_a_cookie_in_a_syn_ack_is_a_name() -> None:
-    """RFC 7413 4.1.2: how a server makes its cookies is its own affair."""
+    """RFC 7413 4.1.2: a server makes its cookies as it likes.
+
+    A cookie that a script expects in a SYN/ACK is therefore a name for the engine's cookie.
+    """
     asked = LISTENING.replace("+0 bind", "+0 setsockopt(3, SOL_TCP, TCP_FASTOPEN, [1], 4) = 0\n+0 bind")
     asked += "+0 < S 0:0(0) win 65535 <mss 1000,FO>\n+0 > S. 0:0(0) ack 1 <mss 1460,FO 0011223344556677>\n"
     again = "+0 listen(3, 1) = 0\n+0 < S 0:10(10) win 65535 <mss 1000,FO {cookie}>\n+0 > S. 0:0(0) ack {ack} <...>\n"
     assert script.run_text(asked + again.format(cookie="0011223344556677", ack=11)).passed
-    assert script.run_text(asked + again.format(cookie="0011223344556670", ack=1)).passed, "no cookie has that name"
+    assert script.run_text(asked + again.format(cookie="0011223344556670", ack=1)).passed, "an unknown cookie"
 
 
 def test_a_listener_is_looked_for_in_the_kernels_list() -> None:
@@ -237,7 +246,7 @@ def test_a_syn_ack_is_sent_again_as_often_as_the_sysctl_says() -> None:
 
 @pytest.mark.parametrize(("on", "cwnd"), [(1, "== 10"), (0, "> 10")])
 def test_an_idle_window_may_be_kept(on: int, cwnd: str) -> None:
-    """RFC 5681 4.1 restarts it; `tcp_slow_start_after_idle` of Linux can say otherwise."""
+    """RFC 5681 4.1: cwnd restarts after an idle period, unless `tcp_slow_start_after_idle` is 0."""
     text = LISTENING + f"+0 `sysctl -q net.ipv4.tcp_slow_start_after_idle={on}`\n" + OPENED
     text += "+0 write(4, ..., 10000) = 10000\n+0 > . 1:10001(10000) ack 1\n+.1 < . 1:1(0) ack 10001 win 65535\n"
     text += "+0 %{ assert tcpi_snd_cwnd > 10, tcpi_snd_cwnd }%\n+60 write(4, ..., 1000) = 1000\n"
@@ -247,7 +256,7 @@ def test_an_idle_window_may_be_kept(on: int, cwnd: str) -> None:
 
 
 def test_acknowledgements_wait_for_the_answers_of_an_interactive_application() -> None:
-    """Linux (`tcp_event_data_sent`): who sends soon after something arrived answers."""
+    """Linux (`tcp_event_data_sent`): ACKs are delayed once data were sent in reply to data."""
     text = ACCEPTED + "+.1 < P. 1:101(100) ack 1 win 65535\n+0 > . 1:1(0) ack 101\n+0 read(4, ..., 100) = 100\n"
     text += "+.01 write(4, ..., 50) = 50\n+0 > P. 1:51(50) ack 101\n"
     text += "+.1 < P. 101:201(100) ack 51 win 65535\n+0 read(4, ..., 100) = 100\n"
@@ -260,7 +269,10 @@ def test_acknowledgements_wait_for_the_answers_of_an_interactive_application() -
 
 
 def test_linux_asks_for_a_cookie_again_after_one_lost_syn() -> None:
-    """RFC 7413 4.1.3.1 has Fast Open disabled; Linux does so after two (`tcp_fastopen_cookie_check`)."""
+    """RFC 7413 4.1.3.1: a client whose SYN was lost disables Fast Open to the server.
+
+    Linux disables it only after two lost SYNs in a row (`tcp_fastopen_cookie_check`).
+    """
     lost = """
 +.1 socket(..., SOCK_STREAM|SOCK_NONBLOCK, IPPROTO_TCP) = 3
 +0 sendto(3, ..., 0, MSG_FASTOPEN, ..., ...) = -1 EINPROGRESS

@@ -12,12 +12,12 @@ from anabranch.directory import ResultError
 Status = Literal["passed", "passed with notes", "failed", "unsupported", "invalid"]
 
 LARGEST = 4 << 20
-"""A longer file is not a script."""
+"""Largest size of a script file, octets."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something said of a line of a script."""
+    """A remark on one line (counted from 1) of a script."""
 
     line: int
     text: str
@@ -25,14 +25,14 @@ class Note:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Where a script and the engine part.
+    """The first event at which the engine differs from the script.
 
     Attributes
     ----------
-    line, text : the line of the script, counted from 1, and its words
+    line, text : the line of the script, counted from 1, and its text
     time : virtual time in seconds
-    expected, actual : what the script expects there, and what was there
-    state : both sequence spaces at that moment, one line each
+    expected, actual : what the script expects, and what the engine did
+    state : send and receive sequence space at that time, one line each
     """
 
     line: int
@@ -45,21 +45,22 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a script under one profile.
+    """The result of a script under one profile.
 
     Attributes
     ----------
-    file : its name
-    status : "passed", "passed with notes" (some behaviours were accepted without being carried out), "failed",
-        "unsupported" (it needs what the engine has not) or "invalid" (it is not a script)
-    profile : the stack whose defaults held
-    events : how many of its events happened as it says
-    mismatch : where it failed
-    why : what is missing, or why it is not a script
-    unchecked : parts of it that were not checked
-    notes : behaviours accepted without being carried out, any of which could change the result
-    inert : behaviours accepted without being carried out that cannot change the result
-    linux : what became of it under Linux's profile, if it failed under another one
+    file : name of the script
+    status : "passed", "passed with notes" (the script asks for behaviours that the runner accepts
+        but does not carry out), "failed", "unsupported" (it needs a feature that the engine lacks)
+        or "invalid" (it is not a valid script)
+    profile : the stack whose defaults were used
+    events : number of events that happened as the script says
+    mismatch : where the script failed; None if it did not fail
+    why : the missing feature, or why the script is invalid; else None
+    unchecked : parts of the script that were not checked
+    notes : behaviours accepted but not carried out that could change the result
+    inert : behaviours accepted but not carried out that cannot change the result
+    linux : the result under Linux's profile, if the script failed under another profile; else None
     """
 
     file: str
@@ -75,7 +76,7 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """It ran to its end as it says, with notes or without."""
+        """True if every event happened as the script says, with or without notes."""
         return self.status in ("passed", "passed with notes")
 
     def __str__(self) -> str:
@@ -146,7 +147,7 @@ def run_text(
 
 
 def summary(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """How many scripts there are of each status."""
+    """Return the number of scripts for each status."""
     counts = {"passed": 0, "passed with notes": 0, "failed": 0, "unsupported": 0, "invalid": 0}
     for outcome in outcomes:
         counts[outcome.status] += 1
@@ -185,7 +186,7 @@ def _lines(outcome: Outcome) -> list[str]:
 
 
 def _of_linux(mismatch: Mismatch, linux: Outcome) -> str:
-    """What Linux's profile says to the expectation that was not met."""
+    """Say whether the expectation that failed holds under Linux's profile."""
     if linux.passed:
         return f"linux     the expectation of line {mismatch.line} is Linux's: with --profile linux the script passes"
     place = linux.mismatch or linux.why

@@ -1,20 +1,25 @@
-"""Mutation testing of the engine: which changes of it no test notices.
+"""Mutation testing of the engine: finds changes of the source that no test notices.
 
     tools/mutants [--sample 600 | --all] [--seed 1] [--out out/mutants] [--tool PATH]
-    tools/mutants --only 'scoreboard.rs:72:37'    those whose name contains that; with --alone, one by one
-    tools/mutants --rfc 8684 9293:3.8.6 [--level MUST]    the rows of docs/rfc, or of a section: see below
-    tools/mutants --rfc sample:100 [--seed 1]             so many of the other obeyed rows
+    tools/mutants --only 'scoreboard.rs:72:37' [--alone]  mutants whose name contains this text
+    tools/mutants --rfc 8684 9293:3.8.6 [--level MUST]    rows of docs/rfc, by RFC or section
+    tools/mutants --rfc sample:100 [--seed 1]             a random sample of the other obeyed rows
 
-cargo-mutants lists all mutants of `stack`; they are put in an order that follows from the seed, and tried from its
-start until the sample is full. So a run that is broken off has tried a sample, too; the next one goes on where it
-stopped (`tried.jsonl`). Nearly all of them are compiled into one program, each behind a switch (`schema.py`), and each
-is tried with those tests only that reach it, the quick ones first, up to the first that fails. Those that do not
-compile like this are tried alone. A mutant counts as viable if it compiles; it is killed if a test fails, of the
-engine or of those of the laboratory that hold it to exact results, or takes far longer than without it, or all
-memory.
+cargo-mutants lists all mutants of `stack`. This tool shuffles them by the seed and tries them in
+that order until the sample is full. Each result is appended to `tried.jsonl`: an interrupted run
+has tried a random sample, too, and the next run resumes where it stopped.
 
-With --rfc the code under the comments that the rows cite is broken, by the mutants that lie there and by some of
-our own (`breaking.py`), and only the tests that a row names are run against them (`proving.py`).
+Nearly all mutants are compiled into one program, each behind a switch (`schema.py`). Each mutant is
+tried only with the tests that reach it, quick tests first, up to the first that fails. Mutants that
+do not compile behind a switch are built and tried one at a time (`alone.py`). With --alone, all
+mutants are.
+
+A mutant is viable if it compiles. It is killed if a test fails, takes far longer than without the
+mutant, or runs out of memory. The tests are those of the engine, and those of the laboratory that
+hold the engine to exact results.
+
+With --rfc, only the code under the comments that rows of docs/rfc cite is mutated, with the mutants
+of cargo-mutants and those of `breaking.py`. Only the tests that a row names are run (`proving.py`).
 """
 
 import argparse
@@ -35,18 +40,19 @@ import build
 import proving
 import running
 
-# The tests, by words in their names: of the laboratory those that run transfers and hold the engine to exact results.
+# Tests to run, by parts of their names. Of the laboratory, only tests that run transfers and hold
+# the engine to exact results.
 LAB = """accounting applications bbr changes chance delay determinism ending failover fast_open gaps golden judges
     latency loss_cycles messages middlebox path_mtu paths pep receivers schedulers scripts torture_found"""
 WANTED = {"stack": [""], "stack-it": [""], "lab-it": [f"{module}::" for module in LAB.split()] + ["middlebox_"]}
-# So many are compiled into one program: the fewer there are, the quicker are the tests.
+# Number of mutants compiled into one program. Fewer switches make quicker tests.
 CHUNK = 1000
-# A test that is changed is no mutant of what it tests.
+# Mutants of test support code are left out: they would change the tests, not the engine.
 TESTS = "stack/src/testing/"
 
 
 def listed(tool: str) -> list[dict]:
-    """The mutants, by their place: those of one place follow each other."""
+    """Returns the mutants that cargo-mutants (at path `tool`) lists, sorted by place."""
     command = [tool, "mutants", "--list", "--json", "--package", "anabranch-stack"]
     out = subprocess.run(command, cwd=build.ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     at = lambda m, key: (m["span"][key]["line"], m["span"][key]["column"])  # noqa: E731
@@ -55,9 +61,10 @@ def listed(tool: str) -> list[dict]:
 
 
 def shuffled(mutants: list[dict], seed: int) -> list[int]:
-    """The numbers of the mutants, in the order in which they are tried.
+    """Returns the numbers of the mutants in the order in which they are tried.
 
-    The place of each follows from what it changes and in which function, so that it stays when others come, go or move.
+    The order is by a hash of the seed and the mutant's name without line and column. If other
+    mutants are added, removed or moved, a mutant keeps its hash.
     """
     seen: Counter[str] = Counter()
     keys = []
@@ -69,7 +76,7 @@ def shuffled(mutants: list[dict], seed: int) -> list[int]:
 
 
 def report(tried: list[dict]) -> str:
-    """How many were killed, and which were not."""
+    """Returns the counts of tried, viable and killed mutants, and the names of those not killed."""
     count = lambda outcome: sum(t["outcome"] == outcome for t in tried)  # noqa: E731
     killed, missed = count("killed"), count("missed")
     rate = 100 * killed / max(1, killed + missed)
@@ -78,12 +85,12 @@ def report(tried: list[dict]) -> str:
 
 
 def quick_first(test: running.Test) -> tuple:
-    """An order in which tests of one program that take about the same time follow each other."""
+    """Returns a sort key: quick tests first; tests of similar duration are grouped by program."""
     return math.floor(math.log2(max(test.seconds, 0.1))), test.program, test.seconds
 
 
 class Trial:
-    """The mutants, the programs with some of them, and what is known of the tests."""
+    """A run without --rfc: the mutants, the test programs, and the tests that reach each mutant."""
 
     def __init__(self, a: argparse.Namespace):
         self.a = a
@@ -93,11 +100,11 @@ class Trial:
         self.compiled: set[int] = set()
 
     def name(self, number: int) -> str:
-        """Its name, with its place."""
+        """Returns the name of a mutant, which begins with file, line and column."""
         return self.mutants[number]["name"]
 
     def compile(self, numbers: list[int]) -> None:
-        """Builds the programs with these mutants, and finds which tests reach them."""
+        """Builds the test programs with these mutants, and finds the tests that reach each one."""
         self.compiled = set(numbers)
         left_out = build.schema(self.tree, self.mutants, numbers)
         self.within = self.compiled - left_out
@@ -114,7 +121,11 @@ class Trial:
         print(f"{len(tests)} tests in {time.monotonic() - begin:.0f} s", flush=True)
 
     def attempt(self, number: int) -> dict:
-        """What becomes of a mutant, and which test noticed it."""
+        """Tries one mutant and returns its result as a line of `tried.jsonl`.
+
+        `outcome`: `killed`, `missed` (all tests pass) or `unviable` (does not compile). `by`: the
+        test that killed it, `passed`, or None. `seconds`: wall-clock time.
+        """
         mutant, begin = self.mutants[number], time.monotonic()
         if self.a.alone or number not in self.within:
             by = self.alone.attempt(mutant, WANTED)
@@ -126,27 +137,25 @@ class Trial:
 
 
 def main() -> None:
-    """Builds, and tries a sample, or those that are named."""
+    """Runs the command: tries a sample of mutants, those of `--only`, or the rows of `--rfc`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sample", type=int, default=600, help="viable mutants to try")
-    parser.add_argument("--all", action="store_true", help="all mutants")
-    parser.add_argument("--again", action="store_true", help="first those that no test noticed before")
-    parser.add_argument(
-        "--longest", type=float, default=math.inf, help="without tests that take more seconds than this"
-    )
+    parser.add_argument("--all", action="store_true", help="try all mutants")
+    parser.add_argument("--again", action="store_true", help="first retry the mutants that survived before")
+    parser.add_argument("--longest", type=float, default=math.inf, help="leave out tests that take longer, in seconds")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--rfc",
         nargs="+",
         metavar="WHICH",
-        help="rows of docs/rfc: RFC, RFC:SECTION, or sample:N, so many obeyed rows that are no MUST of 8684 or 9293",
+        help="prove rows of docs/rfc: RFC, RFC:SECTION, or sample:N (N obeyed rows at random, no MUST of 8684 or 9293)",
     )
-    parser.add_argument("--level", help="with --rfc: only rows of that level (MUST)")
+    parser.add_argument("--level", help="with --rfc: only rows of this level, such as MUST (not for samples)")
     parser.add_argument(
-        "--verbose", action="store_true", help="with --rfc: try all mutants of a row, and name all that survive"
+        "--verbose", action="store_true", help="with --rfc: try all mutants of a row, and print all that survive"
     )
-    parser.add_argument("--only", help="the mutants whose name contains this, and nothing is noted")
-    parser.add_argument("--alone", action="store_true", help="one by one")
+    parser.add_argument("--only", help="try the mutants whose name contains this text; does not write tried.jsonl")
+    parser.add_argument("--alone", action="store_true", help="build and try each mutant by itself")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=build.ROOT / "out" / "mutants")
     parser.add_argument("--tool", default="cargo-mutants")
@@ -166,7 +175,10 @@ def main() -> None:
 
 
 def sample(trial: Trial) -> list[dict]:
-    """Tries what is missing; answers with what is known of the first in order, until the sample is full."""
+    """Tries the mutants of the sample that have no result in `tried.jsonl` yet.
+
+    Returns the results of the whole sample, in shuffled order, new and old.
+    """
     a = trial.a
     record = a.out / "tried.jsonl"
     lines = record.read_text().splitlines() if record.exists() else []
@@ -189,7 +201,7 @@ def sample(trial: Trial) -> list[dict]:
             now, order = order[: min(CHUNK, wanted - viable)], order[min(CHUNK, wanted - viable) :]
             new = [n for n in now if trial.name(n) not in known]
             if not trial.compiled.issuperset(new):
-                # Some more, as some of them are not viable.
+                # Compile an eighth more than needed, because some mutants are not viable.
                 trial.compile(new + [n for n in order if trial.name(n) not in known][: len(new) // 8])
             attempts(new)
             tried += [known[trial.name(n)] for n in now]
@@ -198,7 +210,7 @@ def sample(trial: Trial) -> list[dict]:
 
 
 def each(trial: Trial, numbers: list[int]) -> Iterator[dict]:
-    """What becomes of each, as it is known."""
+    """Yields the result of each mutant as soon as it is known."""
     with ThreadPoolExecutor(trial.a.jobs) as pool:
         try:
             for done in as_completed([pool.submit(trial.attempt, n) for n in numbers]):

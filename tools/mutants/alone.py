@@ -1,4 +1,7 @@
-"""One mutant in a tree of its own, built for it: for those that cannot be compiled in with the others."""
+"""Tries one mutant at a time in a separate source tree that is rebuilt for each mutant.
+
+This is for mutants that cannot be compiled behind a switch together with the others.
+"""
 
 import threading
 from pathlib import Path
@@ -6,11 +9,12 @@ from pathlib import Path
 import build
 import running
 
+# Limit in seconds of processor time for the tests of one program.
 SECONDS = 240
 
 
 def mutated(text: str, mutant: dict) -> str:
-    """The text of a file with a mutant."""
+    """Returns the source text of a file with the mutant applied."""
     lines = text.splitlines(keepends=True)
     at = lambda place: sum(map(len, lines[: place["line"] - 1])) + place["column"] - 1  # noqa: E731
     start, end = at(mutant["span"]["start"]), at(mutant["span"]["end"])
@@ -21,14 +25,18 @@ def mutated(text: str, mutant: dict) -> str:
 
 
 class Alone:
-    """The tree, in which one mutant at a time is made."""
+    """A copy of the repository that holds one mutant at a time; a lock serialises the attempts."""
 
     def __init__(self, tree: Path):
         self.tree = tree
         self.lock = threading.Lock()
 
     def attempt(self, mutant: dict, wanted: dict[str, list[str]]) -> str | None:
-        """As `running.attempt`, with all tests; none if it does not compile."""
+        """Builds the tree with `mutant` and runs all tests whose names contain one of `wanted`.
+
+        `wanted`: parts of test names by program. Returns the first test that fails, or how the
+        tests ended. Returns `passed` if all pass, and None if the mutant does not compile.
+        """
         with self.lock:
             build.copy(self.tree)
             place = self.tree / mutant["file"]
@@ -46,7 +54,11 @@ class Alone:
             return "passed"
 
     def attempt_tests(self, mutant: dict, tests: dict[str, list[str]]) -> str | None:
-        """The same with the tests of each program that are named."""
+        """Builds the tree with `mutant` and runs only the tests with the full names in `tests`.
+
+        `tests`: full test names by program; programs of the crate `stack` only. Returns the same
+        values as `attempt`.
+        """
         with self.lock:
             build.copy(self.tree)
             place = self.tree / mutant["file"]

@@ -1,7 +1,12 @@
-"""Mutants of our own kinds, of the code under a comment, in the form of those that cargo-mutants lists.
+"""Generates the mutants of `tools/mutants --rfc` that cargo-mutants does not make.
 
-Drop: a statement is left out. Negate: a condition is turned round. Default: the value of a field or variable is the
-default of its type. Neighbour: a number is one larger or smaller. Rewrite: a text that a row of docs/rfc gives.
+Each mutant is a dictionary with the keys of `cargo-mutants --list --json`. The genres are:
+
+- Drop: removes a statement.
+- Negate: negates the condition of an `if` or a `while`.
+- Default: replaces the value of a field or variable with `Default::default()`.
+- Neighbour: makes an integer literal one larger or one smaller.
+- Rewrite: replaces the text `from` of a row's `breaks` in docs/rfc with the text `to`.
 """
 
 import re
@@ -12,7 +17,7 @@ from rows import Span, tests_begin
 from schema import RUST
 
 CONSTANT = {"const_item", "static_item"}
-# A number in one of these is no value.
+# Syntax nodes whose integer literals are not changed: tuple indices, array lengths, patterns etc.
 NO_VALUE = {
     "field_expression",
     "array_type",
@@ -25,7 +30,12 @@ NO_VALUE = {
 
 
 def mutant(file: str, node: tuple, genre: str, replacement: str, what: str, function: bool = True) -> dict:
-    """One in the form that cargo-mutants has; `node`: its start and end, each line and column of characters from 1."""
+    """Returns a mutant as a dictionary with the keys of `cargo-mutants --list --json`.
+
+    `node`: start and end of the text to replace, each as (line, column), both counted from 1 and
+    the column in characters. `what`: the change, for the mutant's name. `function`: false for a
+    constant, which cannot have a switch because the compiler evaluates it.
+    """
     (line, column), end = node
     span = {"start": {"line": line, "column": column}, "end": {"line": end[0], "column": end[1]}}
     name = f"{file}:{line}:{column}: {what}"
@@ -34,13 +44,16 @@ def mutant(file: str, node: tuple, genre: str, replacement: str, what: str, func
 
 
 def short(text: str) -> str:
-    """A text on one line, and not too long."""
+    """Returns `text` on one line, cut to 60 characters."""
     text = re.sub(r"\s+", " ", text)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 class Source:
-    """A file and its syntax tree."""
+    """A Rust source file with its syntax tree.
+
+    `root`: the repository. `file`: path below `root`.
+    """
 
     def __init__(self, root: Path, file: str):
         self.file, self.text = file, (root / file).read_text()
@@ -49,15 +62,15 @@ class Source:
         self.tests = tests_begin(self.lines)
 
     def at(self, point: tree_sitter.Point) -> tuple[int, int]:
-        """Line and column of characters, from 1."""
+        """Converts a tree-sitter point to (line, column), from 1, the column in characters."""
         return point.row + 1, len(self.lines[point.row].encode()[: point.column].decode()) + 1
 
     def place(self, node: tree_sitter.Node) -> tuple:
-        """Start and end of a node."""
+        """Returns start and end of a node, each as (line, column) from 1."""
         return self.at(node.start_point), self.at(node.end_point)
 
     def nodes(self, span: Span) -> list[tree_sitter.Node]:
-        """The nodes that lie in those lines."""
+        """Returns the named nodes that begin and end within the lines of the span."""
         found, waiting = [], [self.tree.root_node]
         while waiting:
             node = waiting.pop()
@@ -69,7 +82,7 @@ class Source:
         return found
 
     def mutants(self, span: Span) -> list[dict]:
-        """The mutants in those lines."""
+        """Returns the mutants within the span, of all genres but Rewrite and outside of tests."""
         found = []
         for node in self.nodes(span):
             if node.start_point.row < self.tests:
@@ -77,11 +90,11 @@ class Source:
         return found
 
     def of(self, node: tree_sitter.Node) -> list[dict]:
-        """The mutants of a node."""
+        """Returns the mutants of one syntax node; [] for most kinds of node."""
         text, place, parent = node.text.decode(), self.place(node), node.parent
         above = []
         while parent:
-            # A function that the compiler works out can ask no switch.
+            # A `const fn` cannot read at compile time which mutant is switched on.
             if parent.type == "function_item" and re.match(r"(pub(\([a-z]+\))? )?const ", parent.text.decode()):
                 return []
             above.append(parent.type)
@@ -111,9 +124,14 @@ class Source:
         return []
 
     def rewrite(self, old: str, new: str) -> dict:
-        """The mutant of a text that a row gives."""
+        """Returns the mutant that replaces the text `old` with `new` (a row's `breaks`).
+
+        Raises ValueError unless the file has `old` exactly once.
+        """
         if self.text.count(old) != 1:
-            raise ValueError(f"{self.file} has {short(old)!r} {self.text.count(old)} times: `breaks` needs it once")
+            raise ValueError(
+                f"{self.file} has {short(old)!r} {self.text.count(old)} times: `from` of `breaks` must occur once"
+            )
         start = self.text.index(old)
         point = lambda at: (self.text.count("\n", 0, at) + 1, at - self.text.rfind("\n", 0, at))  # noqa: E731
         node = point(start), point(start + len(old))
@@ -121,7 +139,10 @@ class Source:
 
 
 def neighbours(text: str) -> list[str]:
-    """The numbers beside one."""
+    """Returns an integer literal plus 1 and minus 1 as literals with the same type suffix.
+
+    Leaves out negative numbers. Returns [] if `text` is not a decimal or hexadecimal literal.
+    """
     m = re.fullmatch(r"(0x[0-9a-fA-F_]+?|[0-9][0-9_]*)([iu](?:8|16|32|64|128|size))?", text)
     if not m:
         return []

@@ -1,4 +1,4 @@
-"""A copy of the tree with nearly all mutants compiled in, and the programs of its tests."""
+"""Builds a copy of the repository with nearly all mutants compiled in, and its test programs."""
 
 import hashlib
 import json
@@ -14,7 +14,8 @@ from schema import File, Schema
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 MODULE = b"\n#[doc(hidden)]\npub mod mutant;\n"
-# What is built: the tests of the engine, and those of the laboratory.
+# Arguments of cargo for each test program: unit and integration tests of the engine (`stack`), and
+# integration tests of the laboratory (`lab`).
 PROGRAMS = {
     "stack": ["--package", "anabranch-stack", "--lib"],
     "stack-it": ["--package", "anabranch-stack", "--test=it"],
@@ -28,7 +29,10 @@ ENVIRONMENT = os.environ | {
 
 
 def copy(tree: Path, but: Collection[str] = ()) -> None:
-    """The files of the repository, but some, in a tree of their own, which is built incrementally."""
+    """Copies the files of the repository, except those in `but`, to `tree`.
+
+    Leaves unchanged files untouched, so that cargo builds incrementally.
+    """
     told = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -39,7 +43,7 @@ def copy(tree: Path, but: Collection[str] = ()) -> None:
     names = {name for name in told.split("\0") if name and (ROOT / name).is_file()}
     for name in names.difference(but):
         write(tree / name, (ROOT / name).read_bytes())
-    # What has another name since must not be left under its old one.
+    # Delete sources that were renamed or removed in the repository since the last copy.
     for package in {name.split("/")[0] for name in names}:
         for place in (tree / package).rglob("*.rs"):
             if str(place.relative_to(tree)) not in names and place.name != "mutant.rs":
@@ -47,19 +51,26 @@ def copy(tree: Path, but: Collection[str] = ()) -> None:
 
 
 def write(place: Path, text: bytes) -> None:
-    """Cargo builds again what is newer: so only what differs is written."""
+    """Writes `text` to `place` only if it differs: cargo rebuilds every file with a newer time."""
     if not place.exists() or place.read_bytes() != text:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text)
 
 
 def quickly_built() -> None:
-    """Programs of which a few quick tests are run are not worth the time of the compiler's optimization."""
+    """Turns compiler optimisation off for later builds.
+
+    For --rfc, which runs only a few quick tests per mutant, optimised builds take longer than they
+    save.
+    """
     ENVIRONMENT["CARGO_PROFILE_DEV_OPT_LEVEL"] = "0"
 
 
 def program(tree: Path, which: str) -> str | None:
-    """A program of tests; none if it does not compile."""
+    """Builds test program `which` (key of `PROGRAMS`).
+
+    Returns the path of the program, or None if it does not compile.
+    """
     command = ["cargo", "test", "--offline", "--no-run", "--message-format", "json", *PROGRAMS[which]]
     done = subprocess.run(command, cwd=tree, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -68,7 +79,10 @@ def program(tree: Path, which: str) -> str | None:
 
 
 def errors(tree: Path, which: str = "stack") -> list[dict]:
-    """What the compiler has against the engine, or against a program of tests that uses it."""
+    """Returns the compiler's error messages (JSON) for test program `which`; [] if it compiles.
+
+    `stack`: checks the engine without its tests.
+    """
     what = ["--package", "anabranch-stack", "--lib"] if which == "stack" else PROGRAMS[which]
     command = ["cargo", "check", "--offline", "--message-format", "json", *what]
     done = subprocess.run(command, cwd=tree, env=ENVIRONMENT, capture_output=True, text=True, check=False)
@@ -80,17 +94,22 @@ def errors(tree: Path, which: str = "stack") -> list[dict]:
 
 
 def blamed(message: dict, schemas: dict[str, Schema], mutants: list[dict]) -> set[int]:
-    """The mutants without which a complaint of the compiler would not be: as few as can be told."""
+    """Returns the numbers of the mutants that may have caused a compiler error, as few as possible.
+
+    Returns an empty set if no mutant is near the places that the error names.
+    """
     spans = sorted(message["spans"], key=lambda s: not s["is_primary"])
     for child in message["children"]:
         spans += child["spans"]
     if const := re.search(r"cannot call non-const .*`(?:.*::)?(\w+)(?:::<.*>)?` in", message["message"]):
-        # It is the function, which was const before, that must not have a switch: unless it is the switch itself.
+        # The called function was `const` in the source, and `schema.py` removed `const` to add
+        # switches: blame all mutants of that function. If no mutant's function has this name, the
+        # call is one of the switch itself.
         name = lambda m: re.split("::|<", (m["function"] or {}).get("function_name", ""))[-1]  # noqa: E731
         named = {n for n, m in enumerate(mutants) if name(m) == const[1]}
         if named:
             return named
-    # The innermost place that a complaint points at; failing that, all of the function.
+    # Blame the mutants of the innermost place that the error points at, else those of the function.
     for find in (Schema.blame, Schema.around):
         for span in spans:
             schema = schemas.get(span["file_name"])
@@ -100,7 +119,10 @@ def blamed(message: dict, schemas: dict[str, Schema], mutants: list[dict]) -> se
 
 
 def texts(tree: Path, mutants: list[dict], out: set[int]) -> dict[str, Schema]:
-    """Writes the files with their mutants, but some, into the tree."""
+    """Writes the source files with all mutants except those in `out` to `tree`.
+
+    Returns the `Schema` of each file by path. `out`: numbers of mutants.
+    """
     of = defaultdict(list, {"stack/src/lib.rs": []})
     for number, mutant in enumerate(mutants):
         of[mutant["file"]].append((number, mutant))
@@ -113,7 +135,15 @@ def texts(tree: Path, mutants: list[dict], out: set[int]) -> dict[str, Schema]:
 def schema(
     tree: Path, mutants: list[dict], wanted: Collection[int], programs: Collection[str] = tuple(PROGRAMS)
 ) -> set[int]:
-    """Compiles those mutants into the tree; answers with those that do not compile like this, which are noted, too."""
+    """Writes the mutants in `wanted` to `tree`, each behind a switch.
+
+    Drops mutants that break the build until all `programs` (keys of `PROGRAMS`) compile. `wanted`:
+    indices into `mutants`.
+
+    Returns the numbers of the wanted mutants that have no switch. Saves the numbers of the dropped
+    mutants in `left_out.json` beside `tree`. A later call starts from them if the sources, the
+    wanted mutants and `schema.py` are unchanged.
+    """
     copy(tree, {mutant["file"] for mutant in mutants} | {"stack/src/lib.rs"})
     write(tree / "stack/src/mutant.rs", (HERE / "switch.rs").read_bytes())
     record = tree.parent / "left_out.json"
@@ -132,9 +162,9 @@ def schema(
             if not found - out and not message["message"].startswith("aborting"):
                 print(message["rendered"])
             new |= found
-        print(f"{len(complaints)} complaints, {len(new - out)} more mutants left out", flush=True)
+        print(f"{len(complaints)} compiler errors, {len(new - out)} more mutants left out", flush=True)
         if not new - out:
-            raise SystemExit("the rest is not understood")
+            raise SystemExit("no mutant explains the remaining compiler errors")
         out |= new
         schemas = texts(tree, mutants, out)
     record.write_text(json.dumps({"of": now.hexdigest(), "out": sorted(out)}))

@@ -1,8 +1,13 @@
-"""Rows of docs/rfc held to mutants: the code under a row's comment is broken, only the tests that it names are run.
+"""Mutation testing of the rows of docs/rfc (`tools/mutants --rfc`).
 
-A row is proved if its tests kill a mutant of that code. A row with `breaks` is proved by that mutant alone: where the
-mutants listed would be killed by any test, it says what violates the requirement. A row with `unbroken` is not tried.
-The outcome is docs/rfc/proved.toml, a line for each row; tools/rfc-map counts them.
+For each row, the tool mutates the code under the comments that the row cites, and runs only the
+tests that the row names. The row is proved if one of these tests kills a mutant of that code.
+
+- A row with `breaks` gives its own mutant, and only that mutant is tried. This is for code whose
+  generated mutants would fail any test: the row's mutant violates just the requirement.
+- A row with `unbroken` is not tried.
+
+The results are written to docs/rfc/proved.toml, one line for each row. tools/rfc-map counts them.
 """
 
 import argparse
@@ -23,23 +28,30 @@ import rows
 import running
 
 RECORD = Path("docs/rfc/proved.toml")
-HEAD = """# Made by `tools/mutants --rfc` (CONTRIBUTING.md says how). A line for each row that was tried: which mutant
-# of the code that it cites which of its tests killed. No mutant: none was killed. Mend the row or its test, and try
-# it again.
+HEAD = """# Made by `tools/mutants --rfc` (see CONTRIBUTING.md). One line for each row of docs/rfc that was tried:
+# `mutant` is a change of the code that the row cites, and `test` is the test of the row that killed it. If
+# `mutant` is empty, the tests of the row killed no mutant: fix the row or its test, and try the row again.
 
 rows = [
 """
 PROGRAMS = ("stack", "stack-it")
-# The order in which mutants are tried and noted: what says most of a requirement comes first.
+# Genres of mutants in the order in which they are tried, the most telling first; those of
+# cargo-mutants follow. The first mutant that is killed goes into proved.toml.
 GENRES = ["Rewrite", "Drop", "Negate", "Default", "Neighbour"]
-# Of a whole file, or of all methods of a type, so many at most.
+# A wide span (a whole file, or all methods of a type) is thinned to every n-th mutant if it has
+# twice this number of mutants or more. At most 119 remain.
 WIDE = 60
-# The number of no mutant, and the seconds that the tests of a row may take without one.
+# WITHOUT: a value of ANABRANCH_MUTANT that belongs to no mutant, so that the unchanged code runs.
+# UNBROKEN: limit in seconds of processor time for the tests of a row on the unchanged code.
 WITHOUT, UNBROKEN = 1 << 30, 120
 
 
 def code_of(root: Path, row, listed: list[dict]) -> list[dict]:
-    """The mutants that are tried for a row."""
+    """Returns the mutants to try for a row, in the order of `GENRES`.
+
+    `listed`: all mutants that cargo-mutants lists. Raises ValueError if the text in the row's
+    `breaks` does not occur exactly once.
+    """
     if row.breaks:
         file = row.breaks.get("in") or row.code[0].partition(": ")[0]
         file = f"stack/src/{file}" if (root / "stack" / "src" / file).exists() else file
@@ -56,7 +68,7 @@ def code_of(root: Path, row, listed: list[dict]) -> list[dict]:
 
 
 def is_value_of(mutant: dict, span: rows.Span) -> bool:
-    """A mutant of the value of a function whose body lies in those lines."""
+    """True if the mutant replaces the return value of a function whose body lies in the span."""
     start, end = (mutant["span"][at]["line"] for at in ("start", "end"))
     return (
         mutant["genre"] == "FnValue" and span.has(mutant["file"], start, min(end, span.last)) and end <= span.last + 1
@@ -64,12 +76,12 @@ def is_value_of(mutant: dict, span: rows.Span) -> bool:
 
 
 def identity(mutant: dict) -> tuple:
-    """What tells a mutant from the others."""
+    """Returns a key that is unique to a mutant: file, span, genre and replacement text."""
     return mutant["file"], json.dumps(mutant["span"]), mutant["genre"], mutant["replacement"]
 
 
 class Proving:
-    """The rows, their mutants, and the programs with all of them."""
+    """One run of `--rfc`: the chosen rows, their mutants, and test programs with all mutants."""
 
     def __init__(self, a: argparse.Namespace, listed: list[dict]):
         self.a, self.map = a, rows.rfc_map()
@@ -88,7 +100,11 @@ class Proving:
         self.tree, self.alone = a.out / "tree", alone.Alone(a.out / "alone")
 
     def code_of(self, which: int, listed: list[dict]) -> list[dict]:
-        """The mutants of a row; none if the code that it breaks is not there any more."""
+        """Returns the mutants of row number `which`.
+
+        If the text in the row's `breaks` does not occur exactly once, returns [] and stores the
+        complaint in `self.faults`.
+        """
         try:
             return code_of(build.ROOT, self.rows[which][1], listed)
         except ValueError as fault:
@@ -96,7 +112,10 @@ class Proving:
             return []
 
     def compile(self) -> None:
-        """Builds the programs with all mutants; the tests that are named must pass without one."""
+        """Builds the test programs with all mutants and lists the tests that they contain.
+
+        Stores in `self.left_out` the numbers of the mutants that could not be put behind a switch.
+        """
         build.quickly_built()
         left_out = build.schema(self.tree, self.mutants, range(len(self.mutants)), PROGRAMS)
         print(f"{len(self.rows)} rows, {len(self.mutants)} mutants, {len(left_out)} not behind a switch", flush=True)
@@ -107,7 +126,10 @@ class Proving:
         self.names = {key: program.tests() for key, program in self.programs.items()}
 
     def tests(self, row) -> dict[str, list[str]]:
-        """The named tests by program, with their full names. Not scripts: a test in Rust is named beside each."""
+        """Returns the full names of the Rust tests that a row names, by program.
+
+        Leaves out scripts (.pkt): a row that names nothing else is not tried.
+        """
         found: dict[str, list[str]] = {}
         for program, wanted in map(rows.program_of, row.test):
             if program in self.names:
@@ -118,7 +140,12 @@ class Proving:
         return found
 
     def killed(self, number: int, tests: dict[str, list[str]], seconds: float) -> str:
-        """Which of the tests fails with a mutant on, or takes more than so many seconds; else `passed`."""
+        """Runs `tests` (names by program) with mutant `number` switched on.
+
+        Returns the name of the first test that fails. If a program ends otherwise (a crash, or more
+        than `seconds` of processor time), returns its first test and the exit code. If all tests
+        pass, returns `passed`.
+        """
         for program, names in tests.items():
             told, _ = running.run(self.programs[program], names, seconds, {"ANABRANCH_MUTANT": str(number)})
             if told != "passed":
@@ -126,14 +153,21 @@ class Proving:
         return "passed"
 
     def attempt(self, which: int) -> dict:
-        """What becomes of the mutants of a row."""
+        """Runs the tests of row number `which` against its mutants, up to the first that is killed.
+
+        With `--verbose`, tries all mutants. Of the mutants that could not be put behind a switch,
+        only that of the row's `breaks` is tried, in a build of its own.
+
+        Returns a dictionary: `row` (RFC number and row), `killed` and `survived` (pairs of a
+        mutant's name and its result), and `why` (the reason if no mutant was tried, else "").
+        """
         number, row = self.rows[which]
         tests = self.tests(row)
         if not tests:
-            return {"row": (number, row), "killed": [], "survived": [], "why": "(it names scripts only)"}
+            return {"row": (number, row), "killed": [], "survived": [], "why": "(the row names only scripts)"}
         begin = time.monotonic()
         if (by := self.killed(WITHOUT, tests, UNBROKEN)) != "passed":
-            return {"row": (number, row), "killed": [], "survived": [], "why": f"({by} fails as it is)"}
+            return {"row": (number, row), "killed": [], "survived": [], "why": f"({by} fails on the unchanged code)"}
         seconds = running.SECONDS + running.TIMES * (time.monotonic() - begin)
         killed, survived, rest = [], [], []
         for mutant in self.numbers[which]:
@@ -155,13 +189,13 @@ class Proving:
         return {"row": (number, row), "killed": killed, "survived": survived, "why": self.faults.get(which, "")}
 
     def outcomes(self) -> Iterator[dict]:
-        """What becomes of each row."""
+        """Yields the result of `attempt` for each row, in the order of the rows."""
         with ThreadPoolExecutor(self.a.jobs) as pool:
             yield from pool.map(self.attempt, range(len(self.rows)))
 
 
 def told(outcome: dict, most: float = 6) -> str:
-    """What is said of a row."""
+    """Returns the lines that report the outcome of a row; they name at most `most` survivors."""
     number, row = outcome["row"]
     killed, survived = outcome["killed"], outcome["survived"]
     text = f"RFC {number} {row.section} {row.level}: {row.says}\n"
@@ -169,27 +203,31 @@ def told(outcome: dict, most: float = 6) -> str:
         (name, by), tried = killed[0], len(killed) + len(survived)
         text += f"    killed {len(killed)} of {tried} tried: {name}\n        by {by}\n"
     elif survived:
-        text += f"    NOT KILLED, {len(survived)} mutants\n"
+        text += f"    NOT KILLED: {len(survived)} mutants survive\n"
     else:
-        text += f"    NO MUTANT there {outcome['why']}\n"
+        text += f"    NO MUTANT TRIED {outcome['why']}\n"
     shown = survived[: int(min(most, len(survived)))]
     return text + "".join(f"    survives: {name}{'' if by == 'passed' else f' ({by})'}\n" for name, by in shown)
 
 
 def basic(text: str) -> str:
-    """A string of TOML."""
+    """Returns `text` as a basic string of TOML, quoted and escaped."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def record(root: Path, outcomes: list[dict], known: set[tuple], today: str) -> str:
-    """The text of the record: what is known from before of rows that are still there, and what is new."""
+    """Returns the new text of docs/rfc/proved.toml.
+
+    Outcomes of this run replace earlier lines of the same rows. Lines of rows that are not in
+    `known` (the keys of all rows of docs/rfc) are dropped. `today`: date of this run, ISO 8601.
+    """
     path = root / RECORD
     old = tomllib.loads(path.read_text())["rows"] if path.exists() else []
     lines = {(o["rfc"], o["section"], o["says"]): o for o in old}
     for outcome in outcomes:
         number, row = outcome["row"]
         name, by = outcome["killed"][0] if outcome["killed"] else ("", "")
-        # Lines move: the file and what was changed there are said, and no line.
+        # Without line and column, which change whenever the file is edited.
         mutant = re.sub(r"^(?:stack/src/)?([^:]*):\d+:\d+:", r"\1:", name)
         now = {"rfc": number, "section": row.section, "says": row.says}
         lines[rows.key(number, row)] = now | {"test": by.split(" ")[0].split("::")[-1], "mutant": mutant, "date": today}
@@ -200,7 +238,10 @@ def record(root: Path, outcomes: list[dict], known: set[tuple], today: str) -> s
 
 
 def prove(a: argparse.Namespace, listed: list[dict]) -> int:
-    """Tries the rows, says what became of each, and notes it."""
+    """Tries the chosen rows, prints the outcome of each, and updates docs/rfc/proved.toml.
+
+    Returns the exit status: 0 if every row is proved, else 1.
+    """
     proving = Proving(a, listed)
     proving.compile()
     outcomes = []
@@ -213,5 +254,5 @@ def prove(a: argparse.Namespace, listed: list[dict]) -> int:
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     (build.ROOT / RECORD).write_text(record(build.ROOT, outcomes, known, today))
     proved = sum(bool(o["killed"]) for o in outcomes)
-    print(f"{proved} of {len(outcomes)} rows proved; {RECORD} has them: `make rfc-map` counts them")
+    print(f"{proved} of {len(outcomes)} rows proved, written to {RECORD}; run `make rfc-map` to update docs/rfc-map.md")
     return 0 if proved == len(outcomes) else 1

@@ -1,4 +1,8 @@
-"""Rows of docs/rfc, the code under the comments that they cite, and the tests that they name."""
+"""Selects rows of docs/rfc and finds, for each row, the code to mutate and the tests to run.
+
+Rows are objects of tools/rfc-map (class `Row`). The code of a row is the code under the comments
+that the row cites.
+"""
 
 import hashlib
 import importlib.machinery
@@ -14,15 +18,17 @@ NAME = r"(?:pub(?:\([a-z]+\))? )?"
 ITEM = re.compile(rf"\s*{NAME}(?:const |unsafe |async )*(fn|struct|enum|trait|const|static|impl|mod)\b\s*(\w*)")
 FIELD = re.compile(rf"\s*({NAME})(\w+): .*,$")
 VARIANT = re.compile(r"\s*([A-Z]\w*)(?:,|\(.*|\s\{.*)$")
-# A name that is used on more lines has other meanings, too.
+# If a field, constant or variant is used on more lines than this, the name probably has other
+# meanings too: the spans of its uses are marked wide, and their mutants are thinned out.
 MANY = 12
-# A sample of rows, and the rows whose requirements are all tried, which a sample leaves out.
+# SAMPLE: the argument `sample:N`. ALL: (RFC, level) pairs of which every row is tried; samples
+# leave these rows out.
 SAMPLE = re.compile(r"sample:(\d+)$")
 ALL = {(8684, "MUST"), (9293, "MUST")}
 
 
 def rfc_map(root: Path = ROOT) -> ModuleType:
-    """The program tools/rfc-map, which reads the lists, as a module."""
+    """Imports tools/rfc-map, which reads docs/rfc/*.toml, as a module, and returns the module."""
     if "rfc_map" not in sys.modules:
         loader = importlib.machinery.SourceFileLoader("rfc_map", str(root / "tools" / "rfc-map"))
         spec = importlib.util.spec_from_loader("rfc_map", loader)
@@ -34,7 +40,10 @@ def rfc_map(root: Path = ROOT) -> ModuleType:
 
 @dataclass(frozen=True)
 class Span:
-    """Lines of a file, from 1, the last one included. `wide`: more code than one statement or function."""
+    """A range of lines of a file, counted from 1, both ends included.
+
+    `wide`: true if the range is a whole file or type, or a use of a name that is used often.
+    """
 
     file: str
     first: int
@@ -42,20 +51,25 @@ class Span:
     wide: bool = False
 
     def has(self, file: str, first: int, last: int) -> bool:
-        """Those lines of that file are among these."""
+        """True if lines `first` to `last` of `file` lie within this span."""
         return file == self.file and self.first <= first and last <= self.last
 
 
-# ---- which rows ---------------------------------------------------------------------------------------------------
+# ---- which rows ----------------------------------------------------------------------------------
 
 
 def key(number: int, row) -> tuple[int, str, str]:
-    """What tells a row from the others, also after it has moved."""
+    """Returns a key that is unique to a row and does not depend on its place in the list."""
     return number, row.section, row.says
 
 
 def chosen(rfcs: list, which: list[str], level: str | None, seed: int) -> list[tuple]:
-    """RFC and row of each row with a line and a test that is named by `8684`, `9293:3.8.6` or `sample:100`."""
+    """Returns the chosen rows that have `code` and `test`, as pairs of RFC number and row.
+
+    `which`: arguments such as `8684` (an RFC), `9293:3.8.6` (a section with its subsections) or
+    `sample:100`. `level`: keeps only rows of this level, except in samples; None keeps all.
+    Ends the program if an RFC or section has no such row.
+    """
     rows = [(rfc.number, row) for rfc in rfcs for row in rfc.rows if row.code and row.test]
     found: dict[tuple, tuple] = {}
     for word in which:
@@ -74,28 +88,33 @@ def chosen(rfcs: list, which: list[str], level: str | None, seed: int) -> list[t
 
 
 def sample(rows: list[tuple], count: int, seed: int) -> list[tuple]:
-    """So many of the obeyed rows, without those that are all tried.
+    """Returns a random sample of `count` obeyed rows, without the rows of `ALL`.
 
-    The place of a row follows from the seed and what the row says, so that it stays when others come or go.
+    Rows are ordered by a hash of the seed and the row's key. If rows are added or removed, the
+    order of the other rows stays the same.
     """
     rest = [(n, r) for n, r in rows if r.status == "obeyed" and (n, r.level) not in ALL]
     return sorted(rest, key=lambda of: hashlib.sha256(f"{seed} {key(*of)}".encode()).digest())[:count]
 
 
-# ---- the code under a comment -------------------------------------------------------------------------------------
+# ---- the code under a comment --------------------------------------------------------------------
 
 
 def indent(line: str) -> int:
-    """The columns before the text of a line."""
+    """Returns the number of blanks before the text of a line."""
     return len(line) - len(line.lstrip())
 
 
 def extent(lines: list[str], at: int) -> int:
-    """The last line (from 0) of the item, field or statement that begins at line `at`, as rustfmt sets it."""
+    """Returns the last line (from 0) of the item, field or statement that begins at line `at`.
+
+    Relies on the indentation of rustfmt.
+    """
     column, last = indent(lines[at]), at
     for i in range(at + 1, len(lines)):
         text = lines[i].strip()
-        # A head over several lines: its body begins with a brace of its own, or with `where`.
+        # A head or expression over several lines goes on at the same indentation with `{`, `where`,
+        # a closing bracket, `.` or `?`.
         goes_on = indent(lines[i]) == column and text.startswith((*"})].?{", "where"))
         if text and indent(lines[i]) <= column and not goes_on:
             break
@@ -105,14 +124,15 @@ def extent(lines: list[str], at: int) -> int:
 
 
 def tests_begin(lines: list[str]) -> int:
-    """The line (from 0) where the tests of a file begin."""
+    """Returns the line (from 0) of the first `#[cfg(test)]`; without tests, the number of lines."""
     return next((i for i, line in enumerate(lines) if line.startswith("#[cfg(test)]")), len(lines))
 
 
 def under(file: str, lines: list[str], comment: int) -> tuple[list[Span], str, bool]:
-    """The code under the comment at a line, from 1.
+    """Returns the spans of code that the comment at line `comment` (from 1) describes.
 
-    With it the name of the field, constant, variant or type that the comment is about, and whether it is public.
+    Also returns the name of the field, constant, variant or type under the comment ("" if there is
+    none), and whether other files may use this name (assumed for types and variants).
     """
     at = comment - 1
     if not lines[at].strip().startswith("//"):
@@ -123,7 +143,7 @@ def under(file: str, lines: list[str], comment: int) -> tuple[list[Span], str, b
         at += 1
     column = indent(lines[comment - 1])
     if at == len(lines) or indent(lines[at]) < column:
-        # Nothing follows in its block: the block is meant.
+        # The comment is the last thing in its block, so it describes the block.
         first = next(i for i in range(comment - 2, -1, -1) if lines[i].strip() and indent(lines[i]) < column)
         return [Span(file, first + 1, extent(lines, first) + 1)], "", False
     span = Span(file, at + 1, extent(lines, at) + 1)
@@ -142,13 +162,16 @@ def under(file: str, lines: list[str], comment: int) -> tuple[list[Span], str, b
 
 
 def declared(lines: list[str]) -> set[int]:
-    """The lines (from 0) that only say which fields and variants a type has."""
+    """Returns the lines (from 0) of struct and enum definitions: these have no code to mutate."""
     heads = [i for i, line in enumerate(lines) if (m := ITEM.match(line)) and m[1] in ("struct", "enum")]
     return {i for head in heads for i in range(head, extent(lines, head) + 1)}
 
 
 def uses(name: str, files: dict[str, list[str]]) -> list[Span]:
-    """The lines on which a field, constant or variant is set or read."""
+    """Returns a one-line span for each line that sets or reads a field, constant or variant.
+
+    `files`: lines of each file to search, by path. Leaves out tests, type definitions and `use`.
+    """
     field = rf"\.{name}\b(?!\()|(?<![.\w]){name}: "
     word = re.compile(field if name.islower() else rf"\b{name}\b")
     found = []
@@ -162,7 +185,11 @@ def uses(name: str, files: dict[str, list[str]]) -> list[Span]:
 
 
 def scope(root: Path, row) -> list[Span]:
-    """The code that is broken for a row."""
+    """Returns the spans of code to mutate for a row, without duplicates.
+
+    For a comment on a field, constant or variant, these include the lines that use the name: in all
+    sources of `stack` if the name is public, else in the same file.
+    """
     found: list[Span] = []
     for place in row.lines:
         file = place.path.as_posix()
@@ -182,11 +209,15 @@ def scope(root: Path, row) -> list[Span]:
     return list(dict.fromkeys(found))
 
 
-# ---- the tests that a row names -----------------------------------------------------------------------------------
+# ---- the tests that a row names ------------------------------------------------------------------
 
 
 def program_of(test: str) -> tuple[str, str]:
-    """The program that has the test, and the words of which the test's full name consists: its module, and its own."""
+    """Returns the program (key of `build.PROGRAMS`) that has a test, and the test's qualified name.
+
+    `test`: a test as rows name it. The returned name may lack modules of tests; see `full_name`.
+    For a script (.pkt), returns `lab-it` and the script.
+    """
     if test.endswith(".pkt"):
         return "lab-it", test
     where, _, name = test.rpartition("::")
@@ -197,7 +228,11 @@ def program_of(test: str) -> tuple[str, str]:
 
 
 def full_name(wanted: str, names: list[str]) -> str | None:
-    """The full name of a test: modules of tests may stand between its module and its own name."""
+    """Finds the full name of test `wanted` among `names`, the tests of a program.
+
+    Modules such as `tests` may stand between the module and the function in the full name. Returns
+    the shortest name that fits, or None if none fits.
+    """
     module, _, own = wanted.rpartition("::")
     fit = [n for n in names if n == wanted or (n.startswith(f"{module}::") and n.endswith(f"::{own}"))]
     return min(fit, key=len) if fit else None

@@ -1,9 +1,12 @@
-"""All mutants of a file in one text, each behind a switch (`switch.rs`).
+"""Puts all mutants of a source file into one text, each behind a switch (`switch.rs`).
 
-Each place of a mutant is found in the syntax tree and becomes an expression that asks which of its mutants is on;
-operands are evaluated once, so that the text does not grow with the depth of nesting. Comments mark what belongs to
-which mutant, so that the compiler's complaints can be traced to it. An operator is exchanged in the tree: `a || b || c`
-becomes `(a || b) && c`, where cargo-mutants, which exchanges text, has `a || b && c`.
+The code that a mutant changes is found in the syntax tree. It is replaced with an expression that
+asks at run time which of its mutants is on. Operands are evaluated once, so that the text does not
+grow with the depth of nesting. Comments mark the text of each mutant, so that compiler errors can
+be traced to mutants.
+
+An operator is exchanged in the syntax tree: `a || b || c` becomes `(a || b) && c`. cargo-mutants
+exchanges it in the text, which gives `a || b && c`.
 """
 
 import re
@@ -15,7 +18,8 @@ import tree_sitter_rust
 RUST = tree_sitter.Language(tree_sitter_rust.language())
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 MARK = re.compile(rb"/\*(<|>)(\d+)(s|m)\*/")
-# The nodes that each genre of mutants changes. Of two places with the same extent, the outer one comes first.
+# Types of syntax node that each genre of mutants changes; []: exactly the mutant's span. If two
+# sites have the same extent, the genre listed first is the outer one.
 NODES = {
     "Rewrite": [],
     "Drop": [],
@@ -33,7 +37,7 @@ NODES = {
 
 @dataclass
 class Site:
-    """A place with its mutants: number and replacement each."""
+    """A piece of code that mutants change. `mutants`: number and replacement text of each."""
 
     genre: str
     node: tree_sitter.Node
@@ -42,7 +46,7 @@ class Site:
     mutants: list[tuple[int, str]] = field(default_factory=list)
 
     def function(self) -> tree_sitter.Node | None:
-        """The function that it is in; none in a constant."""
+        """Returns the function that contains the site; None for a site in a constant."""
         node = self.node
         while node and node.type != "function_item":
             node = node.parent
@@ -51,13 +55,16 @@ class Site:
 
 @dataclass
 class Schema:
-    """The text of a file with its mutants."""
+    """The text of a source file with all its mutants behind switches."""
 
     text: bytes
     sites: list[Site]
 
     def blame(self, at: int) -> set[int]:
-        """The mutants of the innermost mark around an octet: one, if it is that one's own text."""
+        """Returns the numbers of the mutants of the innermost marked text around octet `at`.
+
+        Within the replacement text of one mutant, returns only that mutant.
+        """
         stack = []
         for mark in MARK.finditer(self.text):
             if mark.start() > at:
@@ -74,7 +81,7 @@ class Schema:
         return {n for site in self.sites if site.mutants[0][0] == number for n, _ in site.mutants}
 
     def around(self, at: int) -> set[int]:
-        """The mutants of the function around an octet."""
+        """Returns the numbers of all mutants in the functions around the line of octet `at`."""
         line = self.text[:at].count(b"\n")
         within = lambda node: node.start_point.row <= line <= node.end_point.row  # noqa: E731
         functions = [site.function() for site in self.sites]
@@ -82,18 +89,18 @@ class Schema:
 
 
 def offset(lines: list[bytes], place: dict) -> int:
-    """The octet at a line and column (of characters), both from 1."""
+    """Returns the octet offset of `place`: line and column from 1, the column in characters."""
     before = lines[place["line"] - 1].decode()[: place["column"] - 1]
     return sum(map(len, lines[: place["line"] - 1])) + len(before.encode())
 
 
 def own(number: int, text: str) -> str:
-    """Text that belongs to one mutant."""
+    """Marks `text` with comments as the replacement text of mutant `number`."""
     return f"/*<{number}m*/ {text} /*>{number}m*/"
 
 
 class File:
-    """A source file, its syntax tree, and the places of its mutants."""
+    """A source file with its syntax tree, in which the code of mutants is looked up."""
 
     def __init__(self, source: bytes):
         self.source = source
@@ -101,7 +108,10 @@ class File:
         self.tree = tree_sitter.Parser(RUST).parse(source)
 
     def place(self, mutant: dict) -> tuple[tree_sitter.Node, int, int] | None:
-        """The node that a mutant changes, and the extent of the text to replace; none if it is not understood."""
+        """Returns the node that a mutant changes, and the octets where its text starts and ends.
+
+        Returns None if the mutant cannot be put behind a switch.
+        """
         start, end = (offset(self.lines, mutant["span"][key]) for key in ("start", "end"))
         if mutant["genre"] == "Rewrite" and not self.is_whole(start, end):
             return None
@@ -122,7 +132,10 @@ class File:
         return node, node.start_byte, node.end_byte
 
     def is_whole(self, start: int, end: int) -> bool:
-        """An expression, or statements of a block, has that extent: only these can stand behind a switch."""
+        """True if octets `start` to `end` are one expression, or whole statements of a block.
+
+        Only such text can be put behind a switch.
+        """
         first = self.tree.root_node.descendant_for_byte_range(start, start)
         last = self.tree.root_node.descendant_for_byte_range(end - 1, end - 1)
         while first.parent and first.parent.start_byte == start and first.parent.end_byte <= end:
@@ -136,10 +149,10 @@ class File:
         return kind == "block" or (first == last and value)
 
     def schema(self, mutants: list[tuple[int, dict]], leave_out: set[int]) -> Schema:
-        """The text with all mutants but some."""
+        """Returns the file with all `mutants` (number and mutant) except those in `leave_out`."""
         sites: dict[tuple, Site] = {}
         for number, mutant in mutants:
-            # Constants are worked out by the compiler.
+            # Without a function, the mutant lies in a constant, which cannot have a switch.
             if number in leave_out or not mutant["function"] or (found := self.place(mutant)) is None:
                 continue
             node, start, end = found
@@ -150,7 +163,7 @@ class File:
         return Schema(whole.encode(), order)
 
     def unconst(self, sites: list[Site]) -> bytes:
-        """The source; a function that asks a switch is not const any more."""
+        """Returns the source without the `const` of functions that contain a switch."""
         source = bytearray(self.source)
         for site in sites:
             node = site.node
@@ -162,13 +175,13 @@ class File:
 
 
 class Rendered:
-    """The source with the places in it replaced, from the outside in."""
+    """Renders the source with each site replaced by its switch, outer sites first."""
 
     def __init__(self, source: bytes, sites: list[Site]):
         self.source, self.sites = source, sites
 
     def between(self, start: int, end: int, after: int = -1) -> str:
-        """The text from `start` to `end`, with those places in it that come later than number `after`."""
+        """Returns the text from `start` to `end`; replaces sites with an index above `after`."""
         out, at = [], start
         for index, site in enumerate(self.sites):
             if index <= after or site.start < at or site.end > end or site.start < start:
@@ -180,7 +193,7 @@ class Rendered:
         return "".join(out) + self.source[at:end].decode()
 
     def emitted(self, index: int, site: Site) -> str:
-        """What a place becomes."""
+        """Returns the switch expression or statement that replaces `site`."""
         node, first, count = site.node, site.mutants[0][0], site.mutants[-1][0] - site.mutants[0][0] + 1
         text = lambda n: self.between(n.start_byte, n.end_byte, index)  # noqa: E731
         at = f"crate::mutant::at({first}, {count})"
@@ -216,12 +229,12 @@ class Rendered:
 
 
 def arms(site: Site, form: str) -> str:
-    """An arm of a match for each of the mutants; the form has room for the replacement."""
+    """Returns a match arm for each mutant of the site; `form` has `{}` for the replacement."""
     return "".join(f"{n - site.mutants[0][0]} => {own(n, form.format(new))}, " for n, new in site.mutants)
 
 
 def operator(site: Site, at: str, left: str, right: str) -> str:
-    """What an operator with two operands becomes."""
+    """Returns the switch expression that replaces a binary operator or a compound assignment."""
     sign, first = site.node.child_by_field_name("operator").text.decode(), site.mutants[0][0]
     if site.node.type == "compound_assignment_expr":
         place = left.replace("{", "{{").replace("}", "}}")

@@ -1,4 +1,5 @@
-//! Any text as a script. It is refused with a place, or it runs to an end; the same text always to the same one.
+//! Runs any text as a script. The runner either refuses it and names a line, or runs it to an end.
+//! The same text always gives the same result.
 
 use anabranch_lab::script::report::Status;
 use anabranch_lab::script::settings::Options;
@@ -7,7 +8,7 @@ use anabranch_lab::script::{Outcome, judge};
 use super::kind;
 use crate::Target;
 
-/// The target.
+/// The fuzz target `script`.
 pub const TARGET: Target =
     Target { name: "script", holds: "a text is refused with a place, or runs to an end, always the same", run, seeds };
 

@@ -26,19 +26,19 @@ ROOT = Path(__file__).parents[1] / "studies"
 
 
 class Mean(Interval):
-    """A mean over runs of a study, which knows how many of these runs stopped. `Data` makes them, and nothing else.
+    """A mean over runs of a study, with a note on runs that stalled. Only `Data` makes instances.
 
     Attributes
     ----------
     stopped : str
-        ``"3 of 10 stopped"``; empty if no run stopped.
+        How many of the runs stalled, such as ``"3 of 10 stopped"``; empty if none did.
     """
 
     stopped: str = ""
 
     @classmethod
     def of(cls, found: Interval, stopped: str) -> "Mean":
-        """Return `found` with the number of runs that stopped in words."""
+        """Return `found` as a `Mean` with the note `stopped`."""
         made = cls(*found)
         made.stopped = stopped
         return made
@@ -51,13 +51,13 @@ class Entry:
     Attributes
     ----------
     text : str
-        What it says.
+        Main text of the cell.
     remark : str
-        In smaller letters.
+        Text in smaller letters beside it.
     is_interval : bool
-        The remark is half of the width of the interval of the mean in the text.
+        True if the remark is the half-width of the confidence interval of the mean in `text`.
     stopped : str
-        How many of the runs behind a mean stopped (`Mean.stopped`); empty if none did.
+        How many of the runs behind the mean stalled (`Mean.stopped`); empty if none did.
     """
 
     text: str
@@ -67,9 +67,11 @@ class Entry:
 
     @classmethod
     def of(cls, found: Interval, decimals: int, text: str = "", remark: str | None = None) -> "Entry":
-        """Return a mean (or `text` instead) with how many runs behind it stopped.
+        """Return an entry that shows the mean `found`, or `text` instead if it is not empty.
 
-        In smaller letters stands `remark`; if it is None, the half-width of the interval, where that is known.
+        The entry's remark is `remark`. If `remark` is None, it is the half-width of the confidence
+        interval, or empty without one. If `found` is a `Mean`, the entry also has its note on
+        stalled runs.
 
         >>> Entry.of(Interval(5, 2.0, 1.5, 2.5), 2).remark
         '\N{PLUS-MINUS SIGN}0.50'
@@ -84,7 +86,7 @@ class Entry:
 
     @property
     def small(self) -> str:
-        """What stands in smaller letters."""
+        """The text in smaller letters: the remark and the note on stalled runs."""
         return "; ".join(filter(None, (self.remark, self.stopped)))
 
 
@@ -264,14 +266,17 @@ class Data:
         return frame
 
     def values(self, sweep: str, measure: str, **labels: Value) -> list[float]:
-        """`measure` of every run of a cell, by seed; empty if there is none. ``delay`` stands for ``path.1.delay``."""
+        """`measure` of every run of a cell, in the order of the seeds; empty if there is none.
+
+        The label ``delay`` stands for ``path.1.delay``.
+        """
         rows = self._rows(sweep, labels)
         if rows is None or measure not in rows.columns:
             return []
         return [float(value) for value in rows[measure].dropna()]
 
     def by_seed(self, sweep: str, measure: str, **labels: Value) -> dict[int, float]:
-        """Return `measure` of every run of a cell by its seed, to be paired with that of another cell."""
+        """Return `measure` of every run of a cell by seed, for comparison with another cell."""
         rows = self._rows(sweep, labels)
         if rows is None or measure not in rows.columns:
             return {}
@@ -284,7 +289,7 @@ class Data:
         return rows is not None and repeats.identical(map(str, rows.loc[rows[_CODE] > 0, _CODE]))
 
     def _rows(self, sweep: str, labels: Mapping[str, Value]) -> "pd.DataFrame | None":
-        """The runs of a cell, by seed."""
+        """The runs of a cell in the order of the seeds; None if there are none."""
         wanted = {"path.1.delay" if key == "delay" else key: value for key, value in labels.items()}
         names = tuple(wanted)
         if (sweep, names) not in self._groups:
@@ -296,14 +301,17 @@ class Data:
         return found
 
     def mean(self, sweep: str, measure: str, scale: float = 1.0, **labels: Value) -> Mean:
-        """Mean of `measure` in a cell, times `scale`, with its 95 % interval, which identical runs do not have."""
+        """Mean of `measure` times `scale` over the runs of a cell, with its 95 % interval.
+
+        Identical runs have no interval.
+        """
         return self.over([scale * value for value in self.values(sweep, measure, **labels)], sweep, labels)
 
     def over(self, values: Sequence[float], sweep: str, *cells: Mapping[str, Value]) -> Mean:
-        """Mean of `values`, one for each seed, which were computed from the runs of `cells`.
+        """Mean of `values`, one for each seed, that were computed from the runs of `cells`.
 
-        Says how many of these runs stopped: nothing moved any more, although there was data to send. A mean over such
-        runs says little.
+        The mean also says how many of these runs stalled, that is, stopped making progress with
+        data left to send: a mean over stalled runs says little.
         """
         rows = [found for found in (self._rows(sweep, cell) for cell in cells) if found is not None]
         stopped = sum(int((found["status"] == "stalled").sum()) for found in rows)
@@ -324,5 +332,5 @@ class Data:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """What most cells have in common."""
+        """The study's first scenario, on which most cells are based."""
         return self.base()

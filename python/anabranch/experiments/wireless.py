@@ -19,17 +19,17 @@ ALONE = "single-path"
 
 
 def distances(data: Data, sweep: str = SWEEP) -> list[int]:
-    """Metres, in the order of the sweep."""
+    """Distances of a sweep in metres, in the order of the sweep."""
     return [int(str(point.label)) for point in data.sweeps[sweep].plan.axes["distance"]]
 
 
 def goodput(data: Data, metres: int, **cell: Any) -> Interval:
-    """Mbit/s of a cell at a distance."""
+    """Mean goodput of a cell at a distance of `metres`, in Mbit/s."""
     return data.mean(SWEEP, "goodput_mbps", **cell, distance=str(metres))
 
 
 def averaged(data: Data, **cell: Any) -> Interval:
-    """Mbit/s averaged over the distances, of each seed, and then over the seeds."""
+    """Mean goodput in Mbit/s, averaged over the distances for each seed and then over the seeds."""
     cells = [{**cell, "distance": str(metres)} for metres in distances(data)]
     each = [data.by_seed(SWEEP, "goodput_mbps", **one) for one in cells]
     seeds = sorted(set.intersection(*map(set, each)))
@@ -37,17 +37,17 @@ def averaged(data: Data, **cell: Any) -> Interval:
 
 
 def single(data: Data, metres: int, **path: Any) -> Interval:
-    """Mbit/s of plain TCP over one path at a distance."""
+    """Mean goodput of plain TCP over one path at a distance of `metres`, in Mbit/s."""
     return data.mean(ALONE, "goodput_mbps", **path, distance=str(metres))
 
 
 def alone(data: Data, metres: int, **path: Any) -> float:
-    """Mean of `single`."""
+    """Mean goodput of plain TCP as in `single`, in Mbit/s, without its interval."""
     return single(data, metres, **path).mean
 
 
 def best_alone(data: Data, metres: int, paths: Sequence[Mapping[str, Any]]) -> float:
-    """Mbit/s of plain TCP over the better path."""
+    """Mean goodput of plain TCP over the better one of `paths`, in Mbit/s."""
     return max(alone(data, metres, **path) for path in paths)
 
 

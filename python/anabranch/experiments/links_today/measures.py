@@ -8,7 +8,7 @@ from anabranch.experiments.words import number
 from anabranch.sweeps.paired import Interval, interval
 
 BAR = 150.0
-"""Milliseconds of a call."""
+"""Largest acceptable message latency of a call, ms."""
 ALONE = {"wifi": "TCP over Wi-Fi", "lte": "TCP over LTE"}
 CARRIERS = {"lte": "LTE", "5g": "5G"}
 OVER = ("satellite", "carrier", "both")
@@ -22,7 +22,10 @@ def axis(data: Data, sweep: str, name: str) -> list[str]:
 
 
 def p99(data: Data, sender: str, controller: str) -> list[float]:
-    """Of each seed, ms; infinite for a call that stood still at the end."""
+    """99th percentile of the message latency of each seed, ms.
+
+    Infinite for a seed in which at least 20 % of the messages missed their deadline.
+    """
     where = {"sender": sender, "controller": controller}
     found = data.values("walk", "message_latency_p99_ms", **where)
     missed = data.values("walk", "deadline_missed", **where)
@@ -30,18 +33,18 @@ def p99(data: Data, sender: str, controller: str) -> list[float]:
 
 
 def kept(data: Data, sender: str, controller: str) -> bool:
-    """Every run has its 99 % within the bar."""
+    """True if the 99th percentile of the latency is at most `BAR` in every run."""
     found = p99(data, sender, controller)
     return bool(found) and max(found) <= BAR
 
 
 def missed(data: Data, sender: str, controller: str) -> Interval:
-    """Messages that came later than 150 ms or not at all, %."""
+    """Mean share of messages that arrived after more than 150 ms or never, %."""
     return data.mean("walk", "deadline_missed", 100, sender=sender, controller=controller)
 
 
 def calls(data: Data) -> Table:
-    """By sender and controller."""
+    """Table of the message latency of a video call, by sender and controller."""
     controllers = axis(data, "walk", "controller")
     rows: list[list[str | Entry]] = []
     records: list[dict[str, Any]] = []
@@ -67,7 +70,7 @@ def calls(data: Data) -> Table:
 
 
 def rate(data: Data, carrier: str, over: str, controller: str) -> float:
-    """Mbit/s."""
+    """Mean goodput on the road in Mbit/s; `over`: the networks used (`OVER`)."""
     return _rate(data, carrier, over, controller).mean
 
 
@@ -76,7 +79,7 @@ def _rate(data: Data, carrier: str, over: str, controller: str) -> Interval:
 
 
 def gain(rates: tuple[float, ...]) -> tuple[float, float]:
-    """Both networks in parts of the better one, and of their sum.
+    """Goodput over both networks relative to the better one alone, and to the sum of both alone.
 
     >>> gain((100.0, 50.0, 120.0))
     (1.2, 0.8)
@@ -85,7 +88,7 @@ def gain(rates: tuple[float, ...]) -> tuple[float, float]:
 
 
 def downloads(data: Data) -> Table:
-    """Ours, by controller, and the published ones."""
+    """Table of download goodputs: simulated ones by controller, and the published ones."""
     rows: list[list[str | Entry]] = []
     records: list[dict[str, Any]] = []
     for carrier, label in CARRIERS.items():
@@ -111,7 +114,7 @@ def downloads(data: Data) -> Table:
 
 
 def stepped(data: Data, scheduler: str, measure: str, buffer: str, *, still: bool) -> float:
-    """`measure` over the delay that steps, or over the one that is still."""
+    """Mean of `measure` with a constant delay of the first path if `still`, else a stepping one."""
     return _stepped(data, scheduler, measure, buffer, still=still).mean
 
 
@@ -121,7 +124,7 @@ def _stepped(data: Data, scheduler: str, measure: str, buffer: str, *, still: bo
 
 
 def steps(data: Data) -> Table:
-    """By scheduler."""
+    """Table of goodput and head-of-line delay under a stepping delay, by scheduler."""
     rows: list[list[str | Entry]] = []
     records: list[dict[str, Any]] = []
     buffers = axis(data, "steps", "buffer")
