@@ -29,8 +29,9 @@ import running
 
 RECORD = Path("docs/rfc/proved.toml")
 HEAD = """# Made by `tools/mutants --rfc` (see CONTRIBUTING.md). One line for each row of docs/rfc that was tried:
-# `mutant` is a change of the code that the row cites, and `test` is the test of the row that killed it. If
-# `mutant` is empty, the tests of the row killed no mutant: fix the row or its test, and try the row again.
+# `mutant` is a change of the code that the row cites, and `test` is the test of the row that killed
+# it. If `mutant` is empty, the tests of the row killed no mutant: fix the row or its test, and try
+# the row again.
 
 rows = [
 """

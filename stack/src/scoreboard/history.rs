@@ -2,8 +2,8 @@
 
 use crate::seq::Seq;
 
-/// The SACK blocks processed last. A receiver repeats a block while it grows (RFC 2018 4), so a sender that processes only the
-/// growth does work in proportion to what is newly SACKed.
+/// The SACK blocks processed last. A receiver repeats a block while it grows (RFC 2018 4), so a
+/// sender that processes only the growth does work in proportion to what is newly SACKed.
 #[derive(Debug, Default)]
 pub struct SackHistory {
     blocks: [(Seq, Seq); 4],
@@ -12,8 +12,8 @@ pub struct SackHistory {
 }
 
 impl SackHistory {
-    /// Records that the block `[start, end)` is processed. Returns where its unprocessed part begins; `None` if all of it was
-    /// processed before.
+    /// Records that the block `[start, end)` is processed. Returns where its unprocessed part
+    /// begins; `None` if all of it was processed before.
     pub fn add(&mut self, start: Seq, end: Seq) -> Option<Seq> {
         let mut from = start;
         for block in &mut self.blocks {
