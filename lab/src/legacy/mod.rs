@@ -29,6 +29,7 @@ pub mod reordering;
 pub mod rtt;
 pub mod sender;
 pub mod session;
+pub mod subflow;
 
 pub use controller::Controller;
 

@@ -15,7 +15,8 @@
 
 use super::Recovery;
 use super::receiver::{Index, Range};
-use super::sender::{Ack, Note, Phase, Sender, Why};
+use super::sender::{Ack, Note, Sender, Why};
+use super::subflow::Phase;
 
 /// Steps of F_RTO, one variable for all subflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -82,8 +82,7 @@ const FAST_OPENS: usize = 64;
 #[derive(Debug)]
 pub struct Endpoint {
     pub(super) entropy: Entropy,
-    /// Secret from which timestamp offsets are derived; `None` in virtual time, where there are no
-    /// offsets.
+    /// Secret from which timestamp offsets are derived; `None`: no offsets.
     pub(super) offsets: Option<[u8; 32]>,
     pub(super) listening: BTreeMap<u16, Listener>,
     table: Table<Addresses, ConnectionId>,
@@ -99,15 +98,13 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Creates an endpoint without connections. Keys, sequence numbers, ports
-    /// ([`Endpoint::draw_port`]) and timestamp offsets (RFC 7323 5.4) are derived from `secret`,
-    /// which must be unpredictable and never be used twice.
+    /// Creates an endpoint. Keys, sequence numbers, ports ([`Endpoint::draw_port`]) and timestamp
+    /// offsets (RFC 7323 5.4) come from `secret`, which must be unpredictable and used only once.
     pub fn new(secret: [u8; 32]) -> Self {
         Self { offsets: Some(secret), ..Self::in_virtual_time(secret) }
     }
 
-    /// Like [`Endpoint::new`], for simulators and scripts: timestamps have no offset and show the
-    /// driver's clock in ms.
+    /// Like [`Endpoint::new`], but timestamps are the driver's clock in milliseconds, without offset.
     pub fn in_virtual_time(secret: [u8; 32]) -> Self {
         Self {
             entropy: Entropy::new(secret),

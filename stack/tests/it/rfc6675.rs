@@ -59,6 +59,31 @@ fn the_third_duplicate_starts_recovery_and_pipe_paces_it() {
     );
 }
 
+/// 5 (C): seven segments are in flight, so cwnd becomes 3.5 segments. No segment leaves while `pipe` is 3 segments, since
+/// half a segment of room is less than one SMSS.
+#[test]
+fn recovery_sends_nothing_while_the_room_is_less_than_a_segment() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2  write 7000
+         0.2  > . 1:6001(6x1000) ack 1
+         0.2  > P. 6001:7001(1000) ack 1
+         0.3  < . 1:1(0) ack 1 win 100 <sack 1001:2001>
+         0.3  < . 1:1(0) ack 1 win 100 <sack 1001:3001>
+         0.3  < . 1:1(0) ack 1 win 100 <sack 1001:4001>
+         0.3  > . 1:1001(1000) ack 1 {fast}
+         0.3  cwnd 3500
+         0.3  flight 4000
+         0.3  write 5000
+         0.31 < . 1:1(0) ack 1 win 100 <sack 1001:5001>
+         0.31 flight 3000
+         0.32 < . 1:1(0) ack 1 win 100 <sack 1001:6001>
+         0.32 > . 7001:8001(1000) ack 1 {new}
+         0.33 < . 1:1(0) ack 1 win 100 <sack 1001:7001>
+         0.33 > . 8001:9001(1000) ack 1 {new}",
+    );
+}
+
 /// 2: an ACK that brings new SACK information is a duplicate even if it advances; 5 (2): IsLost starts recovery before
 /// three duplicates have come. Here the ACKs of segments 1 and 3 to 4 were lost.
 /// RFC 6675 5.

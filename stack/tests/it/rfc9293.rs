@@ -534,6 +534,18 @@ fn a_syn_on_an_open_connection_is_challenged() {
     );
 }
 
+/// RFC 5961 4.2: the SYN is dropped with the text that it carries, even if both are in the window.
+#[test]
+fn the_text_of_a_syn_on_an_open_connection_is_dropped() {
+    let mut b = Bench::open_client(tcp());
+    b.play(
+        "0.2 < S. 1:101(100) ack 1 win 65535
+         0.2 > . 1:1(0) ack 1
+         0.3 < . 1:101(100) ack 1 win 4
+         0.3 > . 1:1(0) ack 101",
+    );
+}
+
 /// RFC 9293 3.10.5: abort sends one reset and nothing more.
 #[test]
 fn abort_sends_a_reset_and_falls_silent() {
