@@ -2,7 +2,8 @@
 
 use anabranch_lab::legacy::controller::{Controller, Share, alpha};
 use anabranch_lab::legacy::receiver::{Answer, Data, Place, Receiver};
-use anabranch_lab::legacy::sender::{Ack, Phase, Sender, Why};
+use anabranch_lab::legacy::sender::{Ack, Sender, Why};
+use anabranch_lab::legacy::subflow::Phase;
 use anabranch_lab::legacy::{Model, Recovery, near, option, wire_len};
 use anabranch_lab::sim::rng::Rng;
 
