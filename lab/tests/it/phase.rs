@@ -68,8 +68,8 @@ const ONE_LINK: &str = "
     paths = ['path0']
     transfer = { duration = '300 s', start_spread = '1 s' }";
 
-/// The table of `docs/validation.md`: `cargo test --profile lab -p anabranch-lab --test it -- --ignored --nocapture
-/// phase`.
+/// The table of `docs/validation/findings.md`:
+/// `cargo test --profile lab -p anabranch-lab --test it -- --ignored --nocapture phase`.
 #[test]
 #[ignore = "long"]
 fn the_lock_depends_on_tenths_of_a_millisecond_and_on_packet_sizes_not_on_mptcp() {
