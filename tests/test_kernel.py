@@ -140,7 +140,8 @@ LEAST = {
     "linux-6.1-seeded.csv": {"lossless": 36 / 38, "loss": 0.9, "reordering": 0.75, "failure": 1.0, "buffer": 5 / 6},
 }
 """Of the cases of each kind, the share within the tolerance. docs/validation/linux-kernel.md names the others: among
-them the lossless ones and the buffers in which Linux itself has two outcomes, of which a file has the one or the other."""
+them the lossless ones and the buffers in which Linux itself has two outcomes, of which a file has the one or the
+other."""
 
 
 @pytest.mark.parametrize("name", FILES)
