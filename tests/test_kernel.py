@@ -139,8 +139,9 @@ LEAST = {
     "linux-6.1.csv": {"lossless": 11 / 12, "loss": 8 / 9, "reordering": 1.0, "failure": 1.0, "buffer": 0.0},
     "linux-6.1-seeded.csv": {"lossless": 36 / 38, "loss": 0.9, "reordering": 0.75, "failure": 1.0, "buffer": 5 / 6},
 }
-"""Of the cases of each kind, the share within the tolerance. docs/validation.md names the others: among them the
-lossless ones and the buffers in which Linux itself has two outcomes, of which a file has the one or the other."""
+"""Of the cases of each kind, the share within the tolerance. docs/validation/linux-kernel.md names the others: among
+them the lossless ones and the buffers in which Linux itself has two outcomes, of which a file has the one or the
+other."""
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -179,7 +180,7 @@ APART = {
     "linux-6.1-seeded.csv": {"jitter mptcp reno 10/25/60/0+10/25/60/0"},
 }
 """One run of Linux in three and two in six, of ours one in twenty and three, never join the second path. The shares of
-the others agree (docs/validation.md)."""
+the others agree (docs/validation/linux-kernel.md)."""
 
 
 @pytest.mark.parametrize("name", FILES)

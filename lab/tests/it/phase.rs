@@ -45,6 +45,7 @@ fn three_tcps() -> String {
         text += &format!(
             "[[connection]]
              protocol = 'tcp'
+             profile = 'classic'
              client = '{host}'
              server = 'server'
              mss = {}
@@ -68,15 +69,16 @@ const ONE_LINK: &str = "
     paths = ['path0']
     transfer = { duration = '300 s', start_spread = '1 s' }";
 
-/// The table of `docs/validation.md`: `cargo test --profile lab -p anabranch-lab --test it -- --ignored --nocapture
-/// phase`.
+/// The table of `docs/validation/findings.md`:
+/// `cargo test --profile lab -p anabranch-lab --test it -- --ignored --nocapture phase`.
 #[test]
 #[ignore = "long"]
 fn the_lock_depends_on_tenths_of_a_millisecond_and_on_packet_sizes_not_on_mptcp() {
     let text = example("shared-bottleneck");
     let both = |name: &str, text: &str, overrides: &[&str]| {
-        let coupled = measure(&format!("{name}, coupled"), text, overrides, 10);
-        let uncoupled = measure(&format!("{name}, uncoupled"), text, &[overrides, &[UNCOUPLED]].concat(), 10);
+        let classic = [&CLASSIC[..], overrides].concat();
+        let coupled = measure(&format!("{name}, coupled"), text, &classic, 10);
+        let uncoupled = measure(&format!("{name}, uncoupled"), text, &[&classic[..], &[UNCOUPLED]].concat(), 10);
         (coupled.0, uncoupled.1)
     };
     let fixed = |more: &[&'static str]| [&NO_VARIATION[..], more].concat();

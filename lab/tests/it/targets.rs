@@ -2,7 +2,7 @@
 //! bottleneck.
 //!
 //! Each figure has a bound that does not come from the program, and a ceiling that no right program exceeds. Run with
-//! `--nocapture` they say what they measured; `docs/validation.md` keeps the figures.
+//! `--nocapture` they say what they measured; `docs/validation/transfers.md` keeps the figures.
 
 use serde_json::Value;
 

@@ -15,7 +15,7 @@ from anabranch.why.sentences import sentences
 from anabranch.why.unknown import unknown
 
 CLOSE = 0.05
-"""Shares that are so close cannot be ranked: most of them are right within that (docs/validation.md)."""
+"""Shares that are so close cannot be ranked: most of them are right within that (docs/validation/diagnoses.md)."""
 
 RATE_SECONDS = 0.5
 """Of a busy link each rate in `saturated_mbps` is from so many seconds (lab/src/capture/waiting/capacity.rs)."""
