@@ -7,15 +7,14 @@ A page marks its code blocks with comments that Markdown does not show, on the l
 ``<!-- not run: REASON -->``
     The block is not run.
 
-Blocks of ``sh`` hold commands of ``anabranch``, whose output may go to a file. Blocks of ``python`` are run, too. A block
-of ``text`` quotes what the last block printed: each of its lines, in this order. ``...`` stands for anything.
+Blocks of ``sh`` hold commands of ``anabranch``, whose output may go to a file. Blocks of ``python`` are run, too. A
+block of ``text`` quotes what the last block printed: each of its lines, in this order. ``...`` stands for anything.
 """
 
 import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from glob import glob
 from pathlib import Path
 
 import pytest
@@ -72,6 +71,11 @@ def quoted(text: str, printed: str) -> str | None:
     return None
 
 
+def expanded(word: str) -> list[str]:
+    """Return the files that a shell puts in place of the word."""
+    return sorted(map(str, Path().glob(word))) if "*" in word else [word]
+
+
 def follow(page: Path, command: Command, capfd: pytest.CaptureFixture[str], *, quick: bool) -> None:
     """Do what a page says in the working directory, which gets the examples."""
     Path("examples").symlink_to(ROOT / "examples")
@@ -88,8 +92,7 @@ def follow(page: Path, command: Command, capfd: pytest.CaptureFixture[str], *, q
                         target = words[at + 1]
                         del words[at : at + 2]
                     assert words[0] == "anabranch", f"{place}: {text}"
-                    # As a shell would expand them.
-                    words = [file for word in words for file in (sorted(glob(word)) if "*" in word else [word])]
+                    words = [file for word in words for file in expanded(word)]
                     done = command(*words[1:])
                     assert done.status == 0, f"{place}: {text}\n{done.out}{done.err}"
                     if target is not None:
