@@ -6,6 +6,8 @@ A page marks its code blocks with comments that Markdown does not show, on the l
     In the quick form the last command of the block gets OPTIONS, such as fewer seeds. Its output is then not compared.
 ``<!-- not run: REASON -->``
     The block is not run.
+``<!-- printed by: COMMAND -->``
+    The block quotes what this command prints, although the page tells the reader to type another one.
 
 Blocks of ``sh`` hold commands of ``anabranch``, whose output may go to a file. Blocks of ``python`` are run, too. A
 block of ``text`` quotes what the last block printed: each of its lines, in this order. ``...`` stands for anything.
@@ -35,6 +37,7 @@ class Block:
     text: str
     quick: str | None
     run: bool
+    command: str | None
 
     def commands(self, quick: bool) -> list[str]:
         """Return the commands, in the quick form with the options of the mark."""
@@ -45,14 +48,20 @@ class Block:
 def blocks(page: Path) -> Iterator[Block]:
     """Yield the code blocks that have a language."""
     found = re.finditer(
-        r"^(?:<!-- (quick|not run): ?(.*?) ?-->\n)?```(\w+)\n(.*?)^```$",
+        r"^(?:<!-- (quick|not run|printed by): ?(.*?) ?-->\n)?```(\w+)\n(.*?)^```$",
         page.read_text(encoding="utf-8"),
         re.MULTILINE | re.DOTALL,
     )
     for match in found:
         mark, options, language, text = match.groups()
-        line = match.string.count("\n", 0, match.start()) + 1
-        yield Block(line, language, text, options if mark == "quick" else None, mark != "not run")
+        yield Block(
+            line=match.string.count("\n", 0, match.start()) + 1,
+            language=language,
+            text=text,
+            quick=options if mark == "quick" else None,
+            run=mark != "not run",
+            command=options if mark == "printed by" else None,
+        )
 
 
 def quoted(text: str, printed: str) -> str | None:
@@ -79,7 +88,7 @@ def expanded(word: str) -> list[str]:
 def follow(page: Path, command: Command, capfd: pytest.CaptureFixture[str], *, quick: bool) -> None:
     """Do what a page says in the working directory, which gets the examples."""
     Path("examples").symlink_to(ROOT / "examples")
-    printed, comparable, names = "", True, dict[str, object]()
+    printed, comparable, names = "", False, dict[str, object]()
     for block in blocks(page):
         place = f"{page.name}:{block.line}"
         match block.language:
@@ -104,7 +113,9 @@ def follow(page: Path, command: Command, capfd: pytest.CaptureFixture[str], *, q
                 printed, comparable = capfd.readouterr().out, not (quick and block.quick is not None)
             case "sh" | "python":
                 comparable = False
-            case "text" if comparable:
+            case "text" if comparable or block.command:
+                if block.command:
+                    printed = command(*shlex.split(block.command)[1:]).out
                 missing = quoted(block.text, printed)
                 assert missing is None, f"{place}: not printed: {missing}\n{printed[-4000:]}"
 
