@@ -8,6 +8,8 @@ A page marks its code blocks with comments that Markdown does not show, on the l
     The block is not run.
 ``<!-- printed by: COMMAND -->``
     The block quotes what this command prints, although the page tells the reader to type another one.
+``<!-- file: NAME -->``
+    The block is the text of this file.
 
 Blocks of ``sh`` hold commands of ``anabranch``, whose output may go to a file. Blocks of ``python`` are run, too. A
 block of ``text`` quotes what the last block printed: each of its lines, in this order. ``...`` stands for anything.
@@ -18,6 +20,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -38,6 +41,7 @@ class Block:
     quick: str | None
     run: bool
     command: str | None
+    file: str | None
 
     def commands(self, quick: bool) -> list[str]:
         """Return the commands, in the quick form with the options of the mark."""
@@ -48,7 +52,7 @@ class Block:
 def blocks(page: Path) -> Iterator[Block]:
     """Yield the code blocks that have a language."""
     found = re.finditer(
-        r"^(?:<!-- (quick|not run|printed by): ?(.*?) ?-->\n)?```(\w+)\n(.*?)^```$",
+        r"^ *(?:<!-- (quick|not run|printed by|file): ?(.*?) ?-->\n *)?```(\w+)\n(.*?)^ *```$",
         page.read_text(encoding="utf-8"),
         re.MULTILINE | re.DOTALL,
     )
@@ -57,10 +61,11 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(
             line=match.string.count("\n", 0, match.start()) + 1,
             language=language,
-            text=text,
+            text=dedent(text),
             quick=options if mark == "quick" else None,
             run=mark != "not run",
             command=options if mark == "printed by" else None,
+            file=options if mark == "file" else None,
         )
 
 
@@ -113,6 +118,8 @@ def follow(page: Path, command: Command, capfd: pytest.CaptureFixture[str], *, q
                 printed, comparable = capfd.readouterr().out, not (quick and block.quick is not None)
             case "sh" | "python":
                 comparable = False
+            case _ if block.file:
+                Path(block.file).write_text(block.text, encoding="utf-8")
             case "text" if comparable or block.command:
                 if block.command:
                     printed = command(*shlex.split(block.command)[1:]).out
