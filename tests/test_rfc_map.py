@@ -97,7 +97,7 @@ ROW = "docs/rfc/6298.toml"
         (replaced(ROW, '"2" = [2, 1]', '"2" = [2, 1]\n"5" = [1, 0]'), "section 5: the text has"),
         (replaced(ROW, "by choice: now and then", "see: RFC 5681 3.1"), "no row of RFC 5681 3.1 has a line to see"),
         (replaced(ROW, "telepathy; nobody", "magic; nobody"), "lacks 'magic'(.|\n)*has 'telepathy', which no row"),
-        (replaced("docs/features.md", "## What is not implemented", "## What"), "docs/features.md: there is no section"),
+        (replaced("docs/features.md", "## What is not implemented", "## What"), "features.md: there is no section"),
         (replaced("docs/rfc-map.md", "first sample", "last sample"), "docs/rfc-map.md is stale: run `make rfc-map`"),
         (replaced(ROW, "[rows]", "[rows"), "docs/rfc/6298.toml: .*describes the form"),
         (replaced(ROW, 'a_sample"', 'a_sample", breaks = { old = "" }'), r"breaks has \['old'\]: it is"),
