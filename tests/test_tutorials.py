@@ -13,12 +13,17 @@ A page marks its code blocks with comments that Markdown does not show, on the l
 
 Blocks of ``sh`` hold commands of ``anabranch``, whose output may go to a file. Blocks of ``python`` are run, too. A
 block of ``text`` quotes what the last block printed: each of its lines, in this order. ``...`` stands for anything.
+
+With ``ANABRANCH_QUOTES=write`` each quoted line that is not printed gives way to the printed line that is most like it,
+in the page itself. Read the difference: sentences around the quotation may have to follow.
 """
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 from textwrap import dedent
 
@@ -85,6 +90,18 @@ def quoted(text: str, printed: str) -> str | None:
     return None
 
 
+def requoted(text: str, printed: str) -> str:
+    """Return the quotation with the most similar printed line in place of each line that is not printed."""
+    lines = [line.rstrip() for line in printed.splitlines()]
+
+    def fresh(line: str) -> str:
+        if "..." in line or quoted(line, printed) is None:
+            return line
+        return max(lines, key=lambda other: SequenceMatcher(None, line, other).ratio())
+
+    return "".join(fresh(line) + "\n" for line in text.splitlines())
+
+
 def expanded(word: str) -> list[str]:
     """Return the files that a shell puts in place of the word."""
     return sorted(map(str, Path().glob(word))) if "*" in word else [word]
@@ -123,6 +140,10 @@ def follow(page: Path, command: Command, capfd: pytest.CaptureFixture[str], *, q
             case "text" if comparable or block.command:
                 if block.command:
                     printed = command(*shlex.split(block.command)[1:]).out
+                if os.environ.get("ANABRANCH_QUOTES") == "write":
+                    fresh = page.read_text(encoding="utf-8").replace(block.text, requoted(block.text, printed))
+                    page.write_text(fresh, encoding="utf-8")
+                    continue
                 missing = quoted(block.text, printed)
                 assert missing is None, f"{place}: not printed: {missing}\n{printed[-4000:]}"
 
@@ -130,6 +151,10 @@ def follow(page: Path, command: Command, capfd: pytest.CaptureFixture[str], *, q
 def test_a_quotation_is_compared_line_by_line() -> None:
     assert quoted("a  b\n...\nc ... e", "a b\nx\nc d e\n") is None
     assert quoted("c\na", "a\nc\n") == "a"
+
+
+def test_a_quotation_is_renewed_line_by_line() -> None:
+    assert requoted("together 6.4\n...\nsrtt 3\n", "x\ntotal 6.4\nsrtt  3\n") == "total 6.4\n...\nsrtt 3\n"
 
 
 @pytest.mark.parametrize("page", [*TUTORIALS, *OTHERS], ids=lambda page: page.relative_to(ROOT).as_posix())
