@@ -1,17 +1,18 @@
-# `make demo` and `make test` need Python >= 3.11 and Rust >= 1.85, nothing else: the rest goes into .venv and target/.
+# `make demo` and `make test` need Python 3.11 or newer and Rust 1.85 or newer. Everything else is
+# installed into .venv and target/.
 #
-#   make demo         a transfer over two unlike links: table, picture, report; then a paper's study in its quick form
-#   make test         Rust and Python tests, and every study in its quick form
-#   make lint         rustfmt, clippy, rustdoc, ruff, mypy, the map of the RFCs' requirements
-#   make rfc-map      writes that map anew, docs/rfc-map.md
-#   make scripts-public DIR=...  a checkout of packetdrill's scripts, run: what became of each
-#   make bench        speed
-#   make bench-check  speed against the stored bounds
-#   make check-long   tests that take minutes
-#   make fuzz         every parser, and endpoints with lying peers, MINUTES=60 each, guided by coverage
-#   make mutants      which changes of the engine no test notices: a sample of 600
-#   make rfc-proved   the code of the RFCs' requirements is broken, and the tests that docs/rfc names must fail: ROWS=8684:3.1
-#   make wheel        dist/*.whl, which installs without a compiler; tested where there is none
+#   make demo         runs a transfer over two unlike links (table, figure, report), then a paper's study in quick form
+#   make test         runs the Rust tests, the Python tests and every study in quick form: several minutes
+#   make lint         runs rustfmt, clippy, rustdoc, ruff, mypy and the check of docs/rfc-map.md
+#   make check-long   runs the tests that take minutes, the whole tutorials among them
+#   make wheel        builds dist/*.whl, which installs without a compiler, and tests it where there is none
+#   make rfc-map      writes docs/rfc-map.md, the requirements of the RFCs, from docs/rfc
+#   make rfc-proved   mutates the code of requirements; the tests that docs/rfc names must fail: ROWS=8684:3.1
+#   make mutants      lists mutants of the engine that no test kills, of a sample of 600
+#   make fuzz         fuzzes every parser, and endpoints with lying peers, guided by coverage: MINUTES=60 each
+#   make scripts-public DIR=...  runs a checkout of packetdrill's scripts and prints the outcome of each
+#   make bench        measures speed and memory
+#   make bench-check  compares them with the stored bounds
 #   make clean        removes .venv, target/ and dist/
 
 PYTHON ?= python3
@@ -43,6 +44,8 @@ demo: $(VENV)/installed
 	@rm -rf out/alheid-2014-aina
 	@echo
 	$(BIN)/anabranch study alheid-2014-aina --quick --out out/alheid-2014-aina
+	@echo
+	@echo "next: . $(BIN)/activate; anabranch new > my.toml; anabranch run my.toml; all pages: docs/index.md"
 
 test: $(VENV)/installed $(VENV)/tools
 	$(RUST_TESTS)
@@ -63,7 +66,7 @@ lint: $(VENV)/tools
 rfc-map: $(VENV)/created
 	$(PY) tools/rfc-map
 
-# These scripts are not this project's: they are run where they lie (docs/scripts.md).
+# These scripts belong to other projects: they are run where they are (docs/scripts.md).
 scripts-public: $(VENV)/installed
 	@$(PY) tools/scripts-public "$(DIR)"
 
@@ -75,10 +78,10 @@ bench-check:
 
 check-long: $(VENV)/installed $(VENV)/tools
 	$(RUST_TESTS) -- --ignored
-	MPLBACKEND=Agg $(PY) -m pytest -q -m long || [ $$? -eq 5 ]  # 5: there is none
+	MPLBACKEND=Agg $(PY) -m pytest -q -m long || [ $$? -eq 5 ]  # 5: no test was selected
 
-# On Linux the extension is linked by Zig, against a C library so old that every distribution has it or a newer one; the
-# machine's own would do for this machine. One wheel serves all Pythons from 3.11 on (abi3).
+# On Linux, Zig links the extension against a C library so old that every distribution has it or a newer one. With the
+# C library of this machine the wheel might run on this machine alone. One wheel serves all Pythons from 3.11 on (abi3).
 wheel: $(VENV)/wheel
 	@rm -rf dist
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PY) -m maturin build --release --locked --out dist $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
@@ -105,19 +108,19 @@ target/tools/bin/cargo-mutants:
 clean:
 	rm -rf $(VENV) target dist
 
-# pip would compile everything, 75 MB of bytecode, most of it tests; this compiles what is imported. The doctor's
-# examination also indexes the fonts, so that the first picture does not wait for it.
-# Each of these files says when the step named was last done; a step is done again when what it depends on is newer.
+# Each of these files marks when its step was last done. Make repeats a step if one of its prerequisites is newer.
+# pip would compile everything to bytecode, 75 MB, most of it tests; compileall below compiles what is imported.
+# `anabranch doctor` also indexes the fonts, so that the first figure does not wait for that.
 
 $(VENV)/created:
-	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "Anabranch needs Python 3.11 or newer; this is %d.%d. Another one: make PYTHON=python3.12" % v[:2])'
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "Anabranch needs Python 3.11 or newer; this is %d.%d. Name another one: make PYTHON=python3.12" % v[:2])'
 	@$(CARGO) --version >/dev/null || { echo "Anabranch needs Rust 1.85 or newer: https://rustup.rs"; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { echo "Python cannot make an environment; on Debian and Ubuntu the package python3-venv is missing"; rm -rf $(VENV); exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; rm -rf $(VENV); exit 1; }
 	@touch $@
 
 $(VENV)/packages: pyproject.toml $(VENV)/created
 	@$(PY) -c 'import tomllib as t; p = t.load(open("pyproject.toml", "rb")); print(*p["build-system"]["requires"], *p["project"]["dependencies"], sep="\n")' > $(VENV)/packages.txt
-	@echo "installing packages into $(VENV)"
+	@echo "installing Python packages into $(VENV): numpy, pandas, matplotlib and what they need"
 	@$(PIP) -r $(VENV)/packages.txt
 	@$(PY) -m compileall -q -j 0 -x '[/\\](tests?|testing|fontTools|pip|setuptools|pkg_resources)[/\\]' \
 		"$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"
@@ -125,24 +128,25 @@ $(VENV)/packages: pyproject.toml $(VENV)/created
 
 $(VENV)/tools: pyproject.toml $(VENV)/packages
 	@$(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"], sep="\n")' > $(VENV)/tools.txt
-	@echo "installing tools into $(VENV)"
+	@echo "installing the tools of the tests into $(VENV): pytest, ruff, mypy, dask, duckdb"
 	@$(PIP) -r $(VENV)/tools.txt
 	@touch $@
 
 $(VENV)/wheel: pyproject.toml $(VENV)/packages
 	@$(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["wheel"], sep="\n")' > $(VENV)/wheel.txt
-	@echo "installing what links wheels into $(VENV)"
+	@echo "installing the linker of wheels into $(VENV): Zig"
 	@$(PIP) -r $(VENV)/wheel.txt
 	@touch $@
 
 $(VENV)/mutants: pyproject.toml $(VENV)/created
 	@$(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["mutants"], sep="\n")' > $(VENV)/mutants.txt
-	@echo "installing what reads Rust into $(VENV)"
+	@echo "installing the parser of Rust into $(VENV): tree-sitter"
 	@$(PIP) -r $(VENV)/mutants.txt
 	@touch $@
 
 $(VENV)/installed: $(RUST_SOURCES) pyproject.toml $(VENV)/packages
-	@echo "building the engine (the first time about a minute)"
-	@$(PY) -m maturin develop --release --locked > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@echo "building the engine with cargo: one to two minutes the first time, less after a change"
+	@$(PY) -m maturin develop --release --locked
+	@echo "examining the installation: anabranch doctor"
 	@$(BIN)/anabranch doctor > $(VENV)/doctor.log || { cat $(VENV)/doctor.log; exit 1; }
 	@touch $@

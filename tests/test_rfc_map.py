@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-README = "# Title\n\n## What is not implemented\n\n- **telepathy**: none\n\n## Licence\n"
+FEATURES = "# Title\n\n## What is not implemented\n\n- **telepathy**: none\n\n## Licence\n"
 CODE = "/// RFC 6298 2.2, 5.1: the timer.\nfn timer() {}\n\n// RFC 6298 2.2: the first sample.\nfn sample() {}\n"
 TEST = (
     "//! RFC 6298.\n\n/// 2.2: the first sample.\n#[test]\nfn a_sample() {\n}\n\n/// "
@@ -40,7 +40,7 @@ def check(root: Path, *options: str) -> tuple[int, str]:
 def small(tmp_path: Path) -> Path:
     """A repository with one list of three rows and an up-to-date page."""
     texts = {
-        "README.md": README,
+        "docs/features.md": FEATURES,
         "docs/rfc/6298.toml": LIST,
         "stack/src/rtt.rs": CODE,
         "stack/tests/it/rfc6298.rs": TEST,
@@ -97,7 +97,7 @@ ROW = "docs/rfc/6298.toml"
         (replaced(ROW, '"2" = [2, 1]', '"2" = [2, 1]\n"5" = [1, 0]'), "section 5: the text has"),
         (replaced(ROW, "by choice: now and then", "see: RFC 5681 3.1"), "no row of RFC 5681 3.1 has a line to see"),
         (replaced(ROW, "telepathy; nobody", "magic; nobody"), "lacks 'magic'(.|\n)*has 'telepathy', which no row"),
-        (replaced("README.md", "## What is not implemented", "## What"), "README.md: there is no section"),
+        (replaced("docs/features.md", "## What is not implemented", "## What"), "features.md: there is no section"),
         (replaced("docs/rfc-map.md", "first sample", "last sample"), "docs/rfc-map.md is stale: run `make rfc-map`"),
         (replaced(ROW, "[rows]", "[rows"), "docs/rfc/6298.toml: .*describes the form"),
         (replaced(ROW, 'a_sample"', 'a_sample", breaks = { old = "" }'), r"breaks has \['old'\]: it is"),
@@ -154,7 +154,7 @@ def test_lines_may_move(small: Path) -> None:
 
 
 def test_a_row_of_the_real_lists_without_its_test_is_found(tmp_path: Path) -> None:
-    for name in ("README.md", "docs/rfc", "docs/rfc-map.md", "stack", "tests", "lab/tests", "lab/src"):
+    for name in ("docs/rfc", "docs/features.md", "docs/rfc-map.md", "stack", "tests", "lab/tests", "lab/src"):
         source, target = ROOT / name, tmp_path / name
         if source.is_dir():
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("target", "__pycache__", "data"))
