@@ -47,8 +47,6 @@ demo: $(VENV)/installed
 test: $(VENV)/installed $(VENV)/tools
 	$(RUST_TESTS)
 	MPLBACKEND=Agg $(PY) -m pytest -q --numprocesses auto --dist loadfile
-	@rm -rf out/studies
-	$(BIN)/anabranch study all --quick --out out/studies --quiet
 
 lint: $(VENV)/tools
 	$(CARGO) fmt --all --check
@@ -76,6 +74,8 @@ bench-check:
 check-long: $(VENV)/installed $(VENV)/tools
 	$(RUST_TESTS) -- --ignored
 	MPLBACKEND=Agg $(PY) -m pytest -q -m long || [ $$? -eq 5 ]  # 5: there is none
+	@rm -rf out/studies
+	$(BIN)/anabranch study all --quick --out out/studies --quiet
 
 # On Linux the extension is linked by Zig, against a C library so old that every distribution has it or a newer one; the
 # machine's own would do for this machine. One wheel serves all Pythons from 3.11 on (abi3).
