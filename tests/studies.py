@@ -1,19 +1,33 @@
 """Helpers for the tests of all studies."""
 
+import time
 from pathlib import Path
 
-from anabranch.experiments import run
+from anabranch.experiments import result, run
 from anabranch.experiments.base import Data, Entry, Study
 from figure_texts import assert_fits, assert_logarithmic_axes_can_be_read
 
 
 def quick_data(study: Study, directory: Path) -> Data:
-    """Runs the quick form of `study` in `directory` and returns its data."""
+    """Runs the quick form of `study` in `directory` and returns its data.
+
+    Also writes and checks all that `anabranch study NAME --quick` writes, but figures as SVG only.
+    """
     task = run.Task(study, quick=True)
-    plans = task.plans()
-    stores = run.stores(task, directory, plans, "python")
-    run.execute(stores)
-    return run.Drawing(task, stores).finish()
+    opened = run.stores(task, directory, task.plans(), "python")
+    run.execute(opened)
+    drawing = run.Drawing(task, opened)
+    data = drawing.finish()
+    drawing.files = {name: run.draw(study, name, data, ("svg",)) for name in task.figures}
+    found = result.finished(task, opened, drawing, directory, started=time.monotonic())
+    assert found.report is not None
+    assert found.sentences
+    assert (list(found.tables), list(found.figures)) == (task.tables, task.figures)
+    for name in task.tables:
+        assert (directory / run.TABLES / f"{name}.csv").stat().st_size > 0
+    page = found.report.read_text(encoding="utf-8")
+    assert page.count("data:image/svg+xml") == len(task.figures)
+    return data
 
 
 def assert_figures_fit(study: Study, data: Data, *names: str) -> None:

@@ -148,16 +148,15 @@ def test_results_of_other_kinds_are_not_compared() -> None:
 
 
 def test_a_study_comes_as_tables_figures_and_sentences(tmp_path: Path) -> None:
-    found = ab.study("alheid-2014-sims", quick=True, out=tmp_path / "sims")
-    assert found.report == tmp_path / "sims" / "report.html"
+    found = ab.study("simult-flows", quick=True, out=tmp_path / "flows")
+    assert found.report == tmp_path / "flows" / "report.html"
     assert found.report.exists()
     assert found.sentences
     assert str(found) == "\n\n".join(found.sentences)
-    assert set(found.tables) | set(found.figures) == set(found.parts)
-    frame = found.tables["table-2"]
-    assert (
-        len(frame) == len((tmp_path / "sims" / "tables" / "table-2.csv").read_text(encoding="utf-8").splitlines()) - 1
-    )
+    # A table and a figure have the same name.
+    assert (list(found.tables), list(found.figures)) == (["times"], ["times"])
+    frame = found.tables["times"]
+    assert len(frame) == len((tmp_path / "flows/tables/times.csv").read_text(encoding="utf-8").splitlines()) - 1
     assert all(isinstance(sweep, ab.Sweep) for sweep in found.sweeps.values())
     page = Page(found._repr_html_())
     assert found.study.title in " ".join(page.text)
@@ -166,11 +165,11 @@ def test_a_study_comes_as_tables_figures_and_sentences(tmp_path: Path) -> None:
 
 
 def test_a_part_of_a_study_needs_no_folder() -> None:
-    found = ab.study("alheid-2014-sims", quick=True, only=["table-2"])
+    found = ab.study("simult-flows", quick=True, only=["times"])
     folder = found.folder
-    assert list(found.parts) == ["table-2"]
+    assert (list(found.tables), list(found.figures)) == (["times"], ["times"])
     assert (found.report, found.sentences) == (None, [])
-    assert len(found.sweeps["tables"].runs) == 45
+    assert len(found.sweeps["cases"].runs) == 20
     del found
     assert not folder.exists()
 

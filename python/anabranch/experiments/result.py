@@ -39,8 +39,8 @@ class StudyResult:
         Which: ``name``, ``title``, ``source``.
     folder : Path
         Where runs, tables, figures and report are. A temporary folder is removed with the result.
-    parts : dict
-        By name, the tables and the figures (SVG text) that were made.
+    figures : dict
+        Each figure as SVG text, by its name. A table may have the same name.
     sentences : list of str
         What the numbers say; empty if only some parts were asked for.
     report : Path, optional
@@ -49,20 +49,16 @@ class StudyResult:
 
     study: Study
     folder: Path
-    parts: "Mapping[str, Table | str]"
+    figures: "Mapping[str, str]"
     sentences: Sequence[str]
     report: Path | None
+    _tables: "Mapping[str, Table]"
     _data: Data
 
     @property
     def tables(self) -> "dict[str, pd.DataFrame]":
         """The numbers of each table, by its name."""
-        return {name: part.frame for name, part in self.parts.items() if isinstance(part, Table)}
-
-    @property
-    def figures(self) -> dict[str, str]:
-        """Each figure as SVG text, by its name."""
-        return {name: part for name, part in self.parts.items() if isinstance(part, str)}
+        return {name: table.frame for name, table in self._tables.items()}
 
     @property
     def sweeps(self) -> dict[str, Sweep]:
@@ -74,9 +70,7 @@ class StudyResult:
 
         head = f"<strong>{escape(self.study.title)}</strong><br>{escape(self.study.source)}"
         body = [f"<p>{head}</p>", *(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)]
-        for part in self.parts.values():
-            if isinstance(part, Table):
-                body.append(f"<p><strong>{escape(part.title)}</strong></p>{table_html(part)}")
+        body += [f"<p><strong>{escape(t.title)}</strong></p>{table_html(t)}" for t in self._tables.values()]
         for name, svg in self.figures.items():
             data = base64.b64encode(svg.encode()).decode()
             title = escape(self.study.figures[name].title)
@@ -87,11 +81,11 @@ class StudyResult:
         """The sentences, one paragraph each; without any, the tables."""
         if self.sentences:
             return "\n\n".join(self.sentences)
-        tables = [part.plain().text() for part in self.parts.values() if isinstance(part, Table)]
+        tables = [table.plain().text() for table in self._tables.values()]
         return "\n\n".join("\n".join(lines) for lines in tables)
 
     def __repr__(self) -> str:
-        return f"<anabranch.StudyResult {self.study.name}, {len(self.parts)} tables and figures>"
+        return f"<anabranch.StudyResult {self.study.name}, {len(self._tables) + len(self.figures)} tables and figures>"
 
 
 def study(
@@ -215,5 +209,6 @@ def finished(
         provenance = next(iter(opened.values())).provenance
         report = steps.write_report(task, data, made, folder, provenance, command=again, started=started)
         sentences = [task.study.opening(data), *task.study.findings(data)]
-    parts = {name: part for name, _, part in made}
-    return StudyResult(task.study, folder, parts, sentences, report, data)
+    tables = {name: part for name, _, part in made if isinstance(part, Table)}
+    figures = {name: part for name, _, part in made if not isinstance(part, Table)}
+    return StudyResult(task.study, folder, figures, sentences, report, tables, data)

@@ -348,9 +348,13 @@ impl Connection {
 
     // ---- the application's calls -------------------------------------------------------------------------------
 
-    /// Octets that [`Connection::write`] accepts now: the room in the send buffer.
+    /// Octets that [`Connection::write`] accepts now: the room in the send buffer, or 0 if the
+    /// connection has ended (RFC 9293 3.10.2).
     #[inline]
     pub fn writable(&self) -> u64 {
+        if self.closed {
+            return 0;
+        }
         if self.reach == Reach::Memory && self.writer_sleeps() {
             return 0;
         }

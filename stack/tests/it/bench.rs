@@ -131,7 +131,8 @@ impl Bench {
         self.connection.as_ref().expect("the SYN has not come")
     }
 
-    fn conn_mut(&mut self) -> &mut Connection {
+    /// The connection, to call it directly.
+    pub fn conn_mut(&mut self) -> &mut Connection {
         self.connection.as_mut().expect("the SYN has not come")
     }
 

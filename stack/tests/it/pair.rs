@@ -467,7 +467,7 @@ impl Pair {
             }
             let end = &mut self[side];
             let Some(c) = &mut end.connection else { return };
-            if end.unwritten > 0 {
+            if end.unwritten > 0 && c.writable() > 0 {
                 end.unwritten -= c.write(end.unwritten);
             }
             if end.closes && end.unwritten == 0 {

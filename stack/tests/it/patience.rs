@@ -27,6 +27,25 @@ fn unacknowledged_data_end_the_connection_after_the_user_timeout() {
     );
 }
 
+/// RFC 9293 3.10.2, 3.10.8: after the user timeout and after an abort the connection takes no data and sends none.
+#[test]
+fn an_aborted_connection_takes_and_sends_no_data() {
+    let by_timeout = "0.3  user-timeout 1
+         0.5  > . 1:1001(1000) ack 1 {timeout}
+         1.1  > . 1:1001(1000) ack 1
+         1.3  event Aborted(TimedOut)";
+    let by_abort = "0.3 abort
+         0.3  > R. 10001:10001(0) ack 1";
+    for end in [by_timeout, by_abort] {
+        let mut b = Bench::open_client(tcp());
+        b.play(&format!("0.2 write 20000\n 0.2 > . 1:10001(10x1000) ack 1\n {end}"));
+        b.run_to(at(2000));
+        let connection = b.conn_mut();
+        assert_eq!((connection.writable(), connection.write(1000)), (0, 0), "{end}");
+        assert!(connection.poll_transmit(at(2000)).is_none(), "{end}");
+    }
+}
+
 /// The time begins anew whenever something is acknowledged, and does not run while nothing is outstanding.
 #[test]
 fn progress_restarts_the_user_timeout() {

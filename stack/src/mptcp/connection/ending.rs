@@ -95,6 +95,7 @@ impl Connection {
             if self.paths.subflows[id].state != State::Closed {
                 self.send_reset(id, signal, None);
                 self.paths.subflows[id].end(EndReason::Reset);
+                self.paths.end(id);
             }
         }
         self.fast_close = None;

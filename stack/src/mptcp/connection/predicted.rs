@@ -245,8 +245,8 @@ impl Connection {
         let (fresh, placed) = self.reassembly.take(data, len, id);
         let kind = match placed {
             Placed::InOrder => ArrivalKind::InOrder,
-            Placed::Ahead => ArrivalKind::AheadInData,
-            Placed::Duplicate => ArrivalKind::DuplicateInData,
+            Placed::Ahead if fresh > 0 => ArrivalKind::AheadInData,
+            Placed::Ahead | Placed::Duplicate => ArrivalKind::DuplicateInData,
         };
         if ack_is_due && self.quiet.ack.replace(id).is_some_and(|other| other != id) {
             // Two subflows have acknowledgements due. The general path knows their order.

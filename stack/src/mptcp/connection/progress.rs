@@ -76,14 +76,16 @@ impl Connection {
         self.paths.active().any(|(s, _)| s.state != State::Closed)
     }
 
-    /// The peer has been silent for too long (RFC 9293 3.8.3, R2).
+    /// Aborts the connection because the peer has been silent for too long (RFC 9293 3.8.3, R2).
     pub(super) fn give_up(&mut self) {
         self.end_timers();
-        for &id in &self.paths.active {
+        for k in 0..self.paths.active.len() {
+            let id = self.paths.active[k];
             let s = &mut self.paths.subflows[id];
             if s.state != State::Closed {
                 s.note_silence(&mut self.events);
                 self.events.push_back(Event::SubflowEnded(id, s.end(EndReason::TimedOut)));
+                self.paths.end(id);
             }
         }
         self.paths.removal_due = true;
