@@ -15,31 +15,7 @@ PAGES = [
 ]
 WIDTH = 100
 # Pages whose prose is not wrapped yet.
-UNWRAPPED: set[str] = {
-    "SECURITY.md",
-    "CHANGELOG.md",
-    "docs/algorithms.md",
-    "docs/architecture.md",
-    "docs/benchmarks.md",
-    "docs/captures.md",
-    "docs/columns.md",
-    "docs/dependencies.md",
-    "docs/diagnose.md",
-    "docs/legacy.md",
-    "docs/links.md",
-    "docs/linux.md",
-    "docs/middleboxes.md",
-    "docs/python.md",
-    "docs/recommend.md",
-    "docs/scenario.md",
-    "docs/scripts-mptcp.md",
-    "docs/scripts.md",
-    "docs/studies.md",
-    "docs/sweeps.md",
-    "docs/torture.md",
-    "docs/validation.md",
-    "docs/wifi.md",
-}
+UNWRAPPED: set[str] = set()
 
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 
