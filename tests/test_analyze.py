@@ -43,7 +43,7 @@ def test_the_text_names_the_connection_and_what_was_verified(command: Command) -
     done = command("analyze", LINUX)
     assert (done.status, done.err) == (0, "")
     assert "10.1.1.1:40796 - 10.1.1.2:5001: mptcp, data from the client, captured at the client" in done.out
-    assert "tokens 1 of 1 match; HMACs of joins 2 of 2 verify; of ADD_ADDR 1 of 1" in done.out
+    assert "tokens 1 of 1 match; HMACs of joins 2 of 2 verify; HMACs of ADD_ADDR 1 of 1" in done.out
     assert "estimated from the acknowledgements" in done.out
     rows = [line for line in done.out.splitlines() if line.startswith("10.1.2.1:57261 - ")]
     assert len(rows) == 1
@@ -190,7 +190,7 @@ def test_a_clock_that_was_set_back_is_told(command: Command, here: Path) -> None
     (here / "back.pcap").write_bytes(_timed(packets[:20] + [(at - 60, octets) for at, octets in packets[20:]]))
     done = command("analyze", "back.pcap")
     assert "the clock went back 1 time, by 60 s at most; after that, times go on from the last one" in done.out
-    assert "20 kB arrived in order within 2" in done.out
+    assert "20 kB delivered within 2" in done.out
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,16 @@ _MOST = 2**63 - 1
 
 @cli.command()
 @click.argument("file", required=False)
-@click.option("--runs", metavar="N", type=click.IntRange(1), default=1000, show_default=True, help="How many runs.")
-@click.option("--seed", metavar="S", type=click.IntRange(0, _MOST), default=0, help="Number of the first run.")
-@click.option("--jobs", metavar="J", type=click.IntRange(1, 1024), help="Runs at a time, instead of one a processor.")
-@click.option("--minutes", metavar="M", type=click.FloatRange(0, min_open=True), help="Begin no run after so long.")
-@click.option("--first", is_flag=True, help="End with the first failure.")
-@click.option("--table", metavar="FILE", help="Write what occurred, and together with what, to FILE as JSON.")
+@click.option("--runs", metavar="N", type=click.IntRange(1), default=1000, show_default=True, help="Number of runs.")
+@click.option("--seed", metavar="S", type=click.IntRange(0, _MOST), default=0, help="Number (seed) of the first run.")
+@click.option(
+    "--jobs", metavar="J", type=click.IntRange(1, 1024), help="Number of parallel runs.  [default: one per processor]"
+)
+@click.option("--minutes", metavar="M", type=click.FloatRange(0, min_open=True), help="Start no run after M minutes.")
+@click.option("--first", is_flag=True, help="Stop at the first failure.")
+@click.option("--table", metavar="FILE", help="Write which features occurred, alone and in pairs, to FILE as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
-@click.option("--quiet", is_flag=True, help="No progress line, and nothing at all unless a run fails.")
+@click.option("--quiet", is_flag=True, help="Print no progress line, and nothing at all unless a run fails.")
 def torture(
     file: str | None,
     runs: int,
@@ -39,10 +41,10 @@ def torture(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Draw random scenarios, run them, and look for what must not be.
+    """Run random scenarios and check invariants that hold for every run.
 
-    A run's number says everything about it, for one version. What fails is made smaller and printed, with the commands
-    that repeat it; the status is then 1. With FILE, that scenario is looked at instead.
+    With one version, the number of a run determines its scenario. A scenario that fails is reduced and printed with the
+    command that repeats it; the exit status is then 1. With FILE, check the scenario in FILE instead.
     """
     if file is not None:
         return _examined(file)
@@ -58,7 +60,7 @@ def torture(
         click.echo("\n\n".join(_told(report)))
     sys.stdout.flush()
     if report["stopped"]:
-        click.echo(f"interrupted: what is above is kept; go on with --seed {report['next']}", err=True)
+        click.echo(f"interrupted: the report covers the finished runs; continue with --seed {report['next']}", err=True)
         return interrupt.status()
     return EXIT_FAILED if report["failures"] else 0
 
@@ -67,7 +69,7 @@ def _examined(file: str) -> int:
     scenario = read_scenario(file, ())
     broken = _core.examine(scenario.toml, file)
     if broken is None:
-        click.echo(f"{file}: no invariant is broken")
+        click.echo(f"{file}: all invariants hold")
         return 0
     click.echo(f"{file}: {broken[0]}: {broken[1]}")
     return EXIT_FAILED
@@ -102,14 +104,14 @@ def _told(report: dict[str, Any]) -> Iterator[str]:
         yield (
             f"run {number}: {failure['invariant']}: {failure['what']}\n"
             f"  anabranch torture --seed {number} --runs 1\n"
-            f"made smaller, it says: {failure['says']}\n"
+            f"the reduced scenario fails with: {failure['says']}\n"
             f"{failure['scenario'].strip()}"
         )
     last = report["next"] - 1
     rate = report["runs"] / max(report["seconds"], 1e-9)
     table = report["table"]
     yield (
-        f"runs {report['seed']} to {last}: {report['runs']} in {report['seconds']:.1f} s, {rate:.0f} a second\n"
+        f"runs {report['seed']} to {last}: {report['runs']} in {report['seconds']:.1f} s, {rate:.0f} runs/s\n"
         f"  {report['large']} with 5 MB or more, {report['wide']} with three to eight paths, {report['repeated']} "
         f"repeated in other ways\n"
         f"  {report['events']} events, {report['bytes']} octets delivered\n"
