@@ -10,7 +10,8 @@ import anabranch as ab
 from anabranch import _core
 from anabranch.causes import CAUSES
 from anabranch.explain import limits
-from anabranch.why.sentences import _paths
+from anabranch.sentences import diagnose as say
+from anabranch.why.verdict import _paths
 from helpers import Command, Page
 
 ROOT = Path(__file__).parent.parent
@@ -30,8 +31,8 @@ def test_a_run_is_diagnosed_in_three_sentences_and_a_table(command: Command, blo
     done = command("diagnose", blocked / "run")
     assert (done.status, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert lines[0].startswith("The 2 paths could carry ")
-    assert "head of line 88" in lines[1]
+    assert lines[0].startswith("The capacity of the 2 paths is ")
+    assert "head-of-line blocking 88" in lines[1]
     assert "10.0.1.1:49153" in lines[1]
     assert "receive buffer" in lines[2]
     assert done.out.isascii()
@@ -85,15 +86,15 @@ FIRST_SENTENCES = [
         [(80.0, 80.0), (10.0, 10.0)],
         42.1,
         "mptcp",
-        "80 Mbit/s + 10 Mbit/s; the connection got 42.1 Mbit/s, 46.8 % of that.",
+        "80 Mbit/s + 10 Mbit/s. The goodput is 42.1 Mbit/s, 46.8 % of the sum.",
     ),
-    ([(80.0, 80.0), None], 42.1, "mptcp", "80 Mbit/s + at least 5 Mbit/s; the connection got 42.1 Mbit/s."),
-    ([None, None], 42.1, "mptcp", "at least 5 Mbit/s + at least 5 Mbit/s; the connection got 42.1 Mbit/s."),
-    ([(5.0, 5.0)], 7.0, "mptcp", "by paths that are not in the capture."),
+    ([(80.0, 80.0), None], 42.1, "mptcp", "80 Mbit/s + at least 5 Mbit/s. The goodput is 42.1 Mbit/s."),
+    ([None, None], 42.1, "mptcp", "at least 5 Mbit/s + at least 5 Mbit/s. The goodput is 42.1 Mbit/s."),
+    ([(5.0, 5.0)], 7.0, "mptcp", "more than the sum: some paths are not in the capture."),
     # The rate varies: for a time it was enough.
-    ([(5.0, 9.0)], 7.0, "mptcp", "5 Mbit/s; the connection got 7 Mbit/s."),
+    ([(5.0, 9.0)], 7.0, "mptcp", "is 5 Mbit/s. The goodput is 7 Mbit/s."),
     # Plain TCP has one path.
-    ([(5.0, 5.0)], 7.0, "tcp", "5 Mbit/s; the connection got 7 Mbit/s."),
+    ([(5.0, 5.0)], 7.0, "tcp", "is 5 Mbit/s. The goodput is 7 Mbit/s."),
 ]
 
 
@@ -119,7 +120,7 @@ def test_a_full_path_is_the_answer_from_either_side_though_delays_vary(place: st
     scenario.run(pcap=tmp_path)
     found = ab.diagnose([tmp_path / f"{place}-0.pcapng"])
     assert found.connections[0]["goodput_mbps"] > 17
-    assert found.sentences[2].startswith("Its paths were full")
+    assert found.sentences[2].startswith("The path was saturated")
 
 
 def test_what_was_overtaken_is_no_retransmission_at_the_receiver(tmp_path: Path) -> None:
@@ -136,7 +137,7 @@ def test_the_diagnosis_of_a_run_is_what_the_run_knows(command: Command, blocked:
     """Its shares are the run's, nothing is inferred, nothing would take another capture or `ss -tim`."""
     done = command("diagnose", blocked / "run")
     assert "(?)" not in done.out
-    assert "not known" not in done.out
+    assert say.UNKNOWN not in done.out
     assert "ss -tim" not in done.out
     run = ab.load(blocked / "run")
     true = json.loads(_core.run(run.toml, "scenario.toml", [], causes=True).summary)
@@ -144,7 +145,7 @@ def test_the_diagnosis_of_a_run_is_what_the_run_knows(command: Command, blocked:
     (connection,) = found["connections"]
     assert [flow["causes"] for flow in connection["subflows"]] == [flow["causes"] for flow in true["subflows"]]
     assert connection["limits"] == run.summary["limits"]
-    assert f"the connection as a whole was {limits(run.summary)}" in done.out.splitlines()[1]
+    assert say.LIMITS(limits=limits(run.summary)) in done.out.splitlines()[1]
     assert connection["is_known"]
     assert connection["unknown"] == connection["indistinct"] == []
     assert {ground["kind"] for ground in found["grounds"].values()} == {"fact"}
@@ -240,13 +241,13 @@ def test_a_run_that_gives_another_trace_is_refused(command: Command, blocked: Pa
     run.save(tmp_path / "other")
     done = command("diagnose", tmp_path / "other")
     assert done.status == 2
-    assert "gives another trace" in done.err
+    assert "does not give the trace of the run" in done.err
 
 
 def test_a_capture_of_linux_is_diagnosed(command: Command) -> None:
     done = command("diagnose", LINUX)
     assert (done.status, done.err) == (0, "")
-    assert "not known from here" in done.out
+    assert say.UNKNOWN in done.out
 
 
 def test_what_is_no_capture_gets_one_sentence(command: Command) -> None:

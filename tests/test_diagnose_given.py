@@ -32,9 +32,9 @@ def test_a_capacity_that_is_given_is_exact_and_marked(captures: list[Path], key:
     assert rates(after) == [rates(before)[0], (3.0, True)]
     flow = after.connections[0]["subflows"][1]
     assert (flow["capacity_low_mbps"], flow["capacity_high_mbps"]) == (3.0, 3.0)
-    assert " of that" not in before.sentences[0]
+    assert " of the sum" not in before.sentences[0]
     assert "3 Mbit/s (given)" in after.sentences[0]
-    assert after.sentences[0].endswith(" of that.")
+    assert after.sentences[0].endswith(" of the sum.")
     assert "3 (given)" in str(after)
     assert "3 (given)" in after._repr_html_()
 
@@ -77,7 +77,7 @@ def test_what_contradicts_the_capture_or_is_no_rate_is_refused(
 def test_a_path_has_one_capacity(captures: list[Path], command: Command) -> None:
     done = command("diagnose", *captures, "--capacity", "0=6 Mbit/s", "--capacity", "0=7 Mbit/s")
     assert done.status == 2
-    assert "has 6 Mbit/s already" in done.err
+    assert "path 0 already has 6 Mbit/s" in done.err
     with pytest.raises(CapacityError, match="given twice"):
         ab.diagnose(captures, capacity={0: "6 Mbit/s", "0": "7 Mbit/s"})
     with pytest.raises(CapacityError, match="has no unit"):
@@ -88,7 +88,7 @@ def test_a_run_knows_its_links(captures: list[Path], command: Command, tmp_path:
     ab.Scenario.two_path("5 Mbit/s, 10 ms", "3 Mbit/s, 30 ms", transfer="100 kB").run().save(tmp_path / "run")
     done = command("diagnose", tmp_path / "run", "--capacity", "0=6 Mbit/s")
     assert done.status == 2
-    assert "a run knows its links" in done.err
+    assert "a run knows the capacity of its links" in done.err
     # The captures of an analysis are captures.
     ab.analyze(captures).save(tmp_path / "analysis")
     assert command("diagnose", tmp_path / "analysis", "--capacity", "1=3 Mbit/s").status == 0

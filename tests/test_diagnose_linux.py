@@ -32,7 +32,7 @@ def test_the_main_cause_is_what_was_done(name: str, cause: str, least: float, tm
 def test_a_path_that_bbr_fills_is_full(tmp_path: Path) -> None:
     (connection,) = diagnosis("bbr.pcap", tmp_path).summary["connections"]
     assert connection["subflows"][0]["capacity_mbps"] == pytest.approx(20, rel=0.02)
-    assert connection["sentences"][2].startswith("Its paths were full")
+    assert connection["sentences"][2].startswith("The path was saturated")
 
 
 def test_a_shaper_on_the_senders_host_is_the_slowest_link_of_its_path(tmp_path: Path) -> None:
@@ -45,4 +45,4 @@ def test_a_shaper_on_the_senders_host_is_the_slowest_link_of_its_path(tmp_path: 
     rates = sorted(flow["capacity_mbps"] for flow in connection["subflows"])
     assert rates == pytest.approx([10, 30], rel=0.02)
     assert max(flow["base_rtt_ms"] for flow in connection["subflows"]) < 0.1
-    assert connection["sentences"][2].startswith("Its paths were full")
+    assert connection["sentences"][2].startswith("All paths were saturated")

@@ -12,6 +12,7 @@ from anabranch.diagnosis import twin as twins
 from anabranch.diagnosis.changes import LINUX_CONTROLLERS, LINUX_SCHEDULERS, PACING, changes
 from anabranch.diagnosis.remedies import On, Remedies, Tried, remedies
 from anabranch.diagnosis.twin import Captured, Twin, made
+from anabranch.sentences import diagnose as say
 from anabranch.sweeps.paired import interval
 from helpers import Command, Page
 
@@ -91,12 +92,12 @@ def test_the_sentence_names_the_easiest_of_the_best_that_linux_has() -> None:
     base = interval([10, 10, 10])
     found = Remedies(base, [foreign, hard, easy])
     assert [one.what for one in found.helping()] == ["easy", "hard", "foreign"]
-    assert found.sentence("its twin") == (
-        "What would help, tried on its twin with 3 seeds: easy, 15.1 Mbit/s instead of 10; "
-        "more, but not in Linux: foreign, 18 Mbit/s."
+    assert found.sentence("the twin") == (
+        "Remedy: easy. It raises the goodput from 10 Mbit/s to 15.1 Mbit/s, as tried on the twin with 3 seeds. "
+        "Better, but not in Linux: foreign, 18 Mbit/s."
     )
-    assert Remedies(base, [foreign]).sentence("its twin").endswith("foreign (not in Linux), 18 Mbit/s instead of 10.")
-    assert "not in Linux" not in Remedies(base, [hard, easy]).sentence("its twin")
+    assert Remedies(base, [foreign]).sentence("the twin").startswith("Remedy: foreign (not in Linux). ")
+    assert "not in Linux" not in Remedies(base, [hard, easy]).sentence("the twin")
     assert any("foreign (not in Linux)" in line for line in found.sentences())
     assert [one["in_linux"] for one in found.summary()["tried"]] == [False, True, True]
 
@@ -106,18 +107,20 @@ def test_what_is_much_better_but_not_for_sure_is_no_failure() -> None:
     maybe, nothing = tried("maybe", [2.0, 20.0, 8.0]), tried("nothing", [0.1, 0.1, 0.1])
     found = Remedies(interval([10, 10, 10]), [maybe, nothing])
     assert (maybe.helps(10), maybe.may_help(10), nothing.may_help(10)) == (False, True, False)
-    assert "What may help, though 3 seeds do not tell for sure" in found.sentence("its twin")
+    sentence = found.sentence("the twin")
+    assert sentence.startswith("Possible remedy: maybe. ")
+    assert sentence.endswith("but 3 seeds are too few to be sure.")
     lines = found.sentences()
-    assert "may help, but 3 seeds do not tell for sure: maybe (20 Mbit/s)" in lines
-    assert lines[-1] == "would not help: nothing"
-    assert Remedies(interval([10, 10]), [nothing]).sentence("its twin") == (
-        "Nothing that was tried on its twin with 2 seeds gives clearly more than 10 Mbit/s."
+    assert "may help, but 3 seeds are too few to be sure: maybe (20 Mbit/s)" in lines
+    assert lines[-1] == "does not help: nothing"
+    assert Remedies(interval([10, 10]), [nothing]).sentence("the twin") == say.NOTHING_HELPS(
+        twin="the twin", seeds=2, before="10 Mbit/s"
     )
 
 
 def test_more_than_the_capture_shows_is_said_to_be_so() -> None:
     found = Remedies(interval([10, 10, 10]), [tried("more", [9.0, 9.1, 9.2], beyond=True)])
-    assert "the capture does not show that the paths carry so much" in found.sentence("its twin")
+    assert say.BEYOND_MEASURED in found.sentence("the twin")
     assert found.summary()["tried"][0]["beyond_measured"]
 
 
@@ -132,7 +135,9 @@ def test_the_remedy_sentence_of_a_run_follows_its_trials(command: Command, tmp_p
     sentence = found["connections"][0]["sentences"][2]
     best = max(one["goodput_mbps"] for one in found["remedies"]["tried"] if one["helps"] and one["in_linux"])
     said = re.match(
-        r"What would help, tried on the scenario of the run with 2 seeds: (.+), (\S+) Mbit/s instead of 3\.8", sentence
+        r"Remedy: (.+)\. It raises the goodput from 3\.8\d* Mbit/s to (\S+) Mbit/s, "
+        r"as tried on the scenario of the run with 2 seeds\.",
+        sentence,
     )
     assert said, sentence
     assert said[1] == "slow as backup"
@@ -159,12 +164,15 @@ def test_no_remedy_of_a_twin_that_is_not_like_its_capture(
     assert not summary["twin"]["like"]
     assert summary["remedies"] is None
     assert summary["twin"]["differs"] in {"goodput", "shares", "reordering", "losses", "srtt", "outages"}
-    assert re.match(r"No change was tried: the twin is not like the capture in .+: [+-]\S+ ", found.sentences[2])
+    assert re.match(
+        r"No change was tried, because the twin is not like the capture\. .+ differs by [+-]\S+ ", found.sentences[2]
+    )
     found.save(tmp_path / "out")
     report = (tmp_path / "out" / "report.html").read_text("utf-8")
     for text in (str(found), report, found._repr_html_(), json.dumps(summary)):
         assert "No change was tried" in text
-        assert "would help" not in text
+        assert "Remedy: " not in text
+        assert "helps: " not in text
         assert "instead of" not in text
 
 
@@ -178,7 +186,7 @@ def test_the_report_shows_rate_and_round_trips_over_time_at_either_side(tmp_path
         found = ab.diagnose(sorted(tmp_path.glob(f"{place}-*")))
         found.save(tmp_path / place)
         report = (tmp_path / place / "report.html").read_text("utf-8")
-        assert "Rate of each path over time" in report
+        assert "Goodput of each path over time" in report
         assert "Round-trip time of each path over time" in report
         assert all(address.startswith("data:") for address in Page(report).loads)
         assert found.capture is not None

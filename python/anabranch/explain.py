@@ -9,7 +9,7 @@ from anabranch.labels import connections_of
 _NAMES = {
     "cwnd": "congestion window",
     "receive_window": "receive window",
-    "head_of_line": "head of line",
+    "head_of_line": "head-of-line blocking",
     "scheduler": "scheduler",
     "application": "application",
     "send_buffer": "send buffer",
@@ -23,7 +23,7 @@ def limits(summary: Mapping[str, Any]) -> str:
     """What limited a connection, or several on average, in one line; empty if that was not measured.
 
     >>> limits({"limits": {"cwnd": 0.91, "application": 0.002, "head_of_line": 0.088}})
-    'limited by: congestion window 91 %, head of line 8.8 %'
+    'limited by: congestion window 91 %, head-of-line blocking 8.8 %'
     """
     connections = connections_of(summary)
     shares = _mean(connections)

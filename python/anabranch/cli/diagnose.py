@@ -15,6 +15,8 @@ from anabranch.cli.group import cli
 from anabranch.cli.lines import capture_progress, twin_progress
 from anabranch.directory import naming
 from anabranch.drafts import whole
+from anabranch.sentences import common
+from anabranch.sentences import diagnose as say
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -45,17 +47,17 @@ def _check(sources: "Sequence[str]", *, follow: bool, every: float | None, qlog:
     """Options that contradict each other, or what is diagnosed."""
     of_folder = len(sources) == 1 and Path(sources[0]).is_dir()
     if every is not None and not follow:
-        raise click.UsageError("--every says how often --follow speaks: give --follow, too")
+        raise click.UsageError(say.EVERY_ALONE())
     if every is not None and not (_SHORTEST <= every < math.inf):
-        raise click.UsageError(f"--every {every:g}: takes a number of seconds, {_SHORTEST:g} or more")
+        raise click.UsageError(say.NO_INTERVAL(value=f"{every:g}", least=f"{_SHORTEST:g}"))
     if follow and quiet:
-        raise click.UsageError("--follow and --quiet exclude each other: one speaks while it goes on, the other never")
+        raise click.UsageError(say.FOLLOW_QUIET())
     if follow and of_folder:
-        raise click.UsageError(f"--follow: {sources[0]} is a folder; a capture is followed while it goes on")
+        raise click.UsageError(say.FOLLOW_FOLDER(source=sources[0]))
     if qlog is not None and "-" in sources:
-        raise click.UsageError("--qlog reads the captures once more, which standard input does not allow")
+        raise click.UsageError(say.QLOG_STDIN())
     if qlog is not None and of_folder:
-        raise click.UsageError(f"--qlog writes the segments of captures; {sources[0]} is a folder")
+        raise click.UsageError(say.QLOG_FOLDER(source=sources[0]))
 
 
 def _given(pairs: "Sequence[str]") -> dict[int | str, str]:
@@ -64,9 +66,9 @@ def _given(pairs: "Sequence[str]") -> dict[int | str, str]:
     for pair in pairs:
         name, equals, rate = (part.strip() for part in pair.partition("="))
         if not (name and equals and rate):
-            raise click.UsageError(f'--capacity {pair}: takes PATH=RATE, such as --capacity 0="80 Mbit/s"')
+            raise click.UsageError(say.NO_PAIR(pair=pair))
         if name in found:
-            raise click.UsageError(f"--capacity {pair}: path {name} has {found[name]} already")
+            raise click.UsageError(say.SECOND_CAPACITY(pair=pair, path=name, rate=found[name]))
         found[name] = rate
     return found
 
@@ -192,4 +194,4 @@ def diagnose(
     if out is not None and not quiet:
         click.echo(f"\nreport   {Path(out) / 'report.html'}", err=as_json)
     if found.interrupted:
-        raise Interrupted("interrupted: what is said above was found until then")
+        raise Interrupted(common.INTERRUPTED())

@@ -12,6 +12,7 @@ from anabranch import interrupt
 from anabranch.cli.common import Interrupted, key_and_value, set_option, table_width, wide_option, width
 from anabranch.cli.group import Choice, cli
 from anabranch.cli.lines import search_progress
+from anabranch.sentences import common
 
 if TYPE_CHECKING:
     from anabranch.recommendation import Recommendation
@@ -140,7 +141,7 @@ def recommend(  # the options of the command
     if out is not None and not quiet:
         click.echo(f"\nreport   {Path(out) / 'report.html'}", err=as_json)
     if found.interrupted:
-        raise Interrupted("interrupted: what is said above was found until then")
+        raise Interrupted(common.INTERRUPTED())
 
 
 def _tell(found: "Recommendation", *, as_json: bool, wide: bool, quiet: bool) -> None:

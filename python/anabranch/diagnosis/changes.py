@@ -12,6 +12,7 @@ from typing import Any
 
 from anabranch import units
 from anabranch.scenario import Scenario, Value
+from anabranch.sentences import diagnose as say
 
 LINUX_CONTROLLERS: Mapping[str, str] = {"cubic": "cubic", "uncoupled": "reno", "bbr": "bbr", "dctcp": "dctcp"}
 """Congestion controllers that Linux has, and their names there: `sysctl net.ipv4.tcp_available_congestion_control`."""
@@ -20,7 +21,7 @@ LINUX_SCHEDULERS: Mapping[str, str] = {"linux": "default"}
 _OTHER_CONTROLLERS = ("coupled", "olia", "balia")
 _OTHER_SCHEDULERS = ("min-rtt", "blest", "ecf", "round-robin")
 _BUFFERS = (1_000_000, 6_000_000, 16_000_000)
-PACING = "pacing (`tc ... fq`)"
+PACING = say.CHANGE_PACING()
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def changes(scenario: Scenario, number: int = 0) -> list[Change]:
     found += _buffers(at)
     found += _algorithms(at)
     queues: dict[str, Value] = {f"{at.links}.{i}.discipline": "fq-codel" for i in range(len(links))}
-    found.append(Change("fq-codel on every link", "queue management", queues))
+    found.append(Change(say.CHANGE_QUEUES(), "queue management", queues))
     found += _other_algorithms(at)
     return found
 
@@ -104,7 +105,8 @@ def _buffers(at: Place) -> Iterator[Change]:
                 more: dict[str, Value] = {f"{at.key}.{key}": f"{size} B"}
                 if key == "receive_buffer" and at.connection.get("receive_initial_bytes"):
                     more[f"{at.key}.receive_initial"] = f"{min(size, at.connection['receive_initial_bytes'])} B"
-                yield Change(f"a {kind} of {units.octets(size)} instead of {units.octets(now)}", kind, more)
+                what = say.CHANGE_BUFFER(buffer=kind, size=units.octets(size), now=units.octets(now))
+                yield Change(what, kind, more)
 
 
 def _is_multipath(at: Place) -> bool:
@@ -117,17 +119,20 @@ def _algorithms(at: Place) -> Iterator[Change]:
     foreign = _is_multipath(at) and now["scheduler"] not in LINUX_SCHEDULERS
     scheduler: dict[str, Value] = {f"{at.key}.scheduler": "linux"}
     if foreign:
-        yield Change(f"the scheduler linux instead of {now['scheduler']}", "scheduler", scheduler)
+        what = say.CHANGE_ALGORITHM(kind="scheduler", name="linux", now=now["scheduler"])
+        yield Change(what, "scheduler", scheduler)
     for name, known_as in LINUX_CONTROLLERS.items():
         if name == now["controller"]:
             continue
-        alias = name if name == known_as else f"{name} (Linux: {known_as})"
+        alias = name if name == known_as else say.CHANGE_LINUX_NAME(name=name, linux=known_as)
         # RFC 8257 3: without ECN nobody is told of a queue that grows.
         ecn: dict[str, Value] = {f"{at.key}.ecn": True} if name == "dctcp" else {}
         keys: dict[str, Value] = {f"{at.key}.controller": name, **ecn}
-        yield Change(f"the controller {alias} instead of {now['controller']}", "controller", keys)
+        what = say.CHANGE_ALGORITHM(kind="controller", name=alias, now=now["controller"])
+        yield Change(what, "controller", keys)
         if foreign:
-            yield Change(f"the controller {alias} with the scheduler linux", "controller", {**keys, **scheduler})
+            what = say.CHANGE_BOTH(controller=alias, scheduler="linux")
+            yield Change(what, "controller", {**keys, **scheduler})
 
 
 def _other_algorithms(at: Place) -> Iterator[Change]:
@@ -137,7 +142,8 @@ def _other_algorithms(at: Place) -> Iterator[Change]:
         for name in choices if kind == "controller" or _is_multipath(at) else ():
             if name != now:
                 keys: dict[str, Value] = {f"{at.key}.{kind}": name}
-                yield Change(f"the {kind} {name} instead of {now}", kind, keys, in_linux=False)
+                what = say.CHANGE_ALGORITHM(kind=kind, name=name, now=now)
+                yield Change(what, kind, keys, in_linux=False)
 
 
 def _uses(at: Place, links: Sequence[Mapping[str, Any]]) -> Iterator[Change]:
@@ -148,17 +154,17 @@ def _uses(at: Place, links: Sequence[Mapping[str, Any]]) -> Iterator[Change]:
     for name in names:
         link = numbers[name]
         backup = bool(links[link].get("backup"))
-        what = f"{name} no longer a backup" if backup else f"{name} as backup"
+        what = (say.CHANGE_NO_BACKUP if backup else say.CHANGE_BACKUP)(path=name)
         if sum(name in other for other in paths) == 1:
             yield Change(what, "backup", {f"{at.links}.{link}.backup": not backup})
     for name, path in zip(names, paths, strict=True) if len(paths) > 2 else ():
         rest = [other for other in paths if other is not path]
-        yield Change(f"without {name}", "path removed", {f"{at.key}.paths": json.dumps(rest)})
+        yield Change(say.CHANGE_WITHOUT(path=name), "path removed", {f"{at.key}.paths": json.dumps(rest)})
     for name, path in zip(names, paths, strict=True):
-        yield Change(f"{name} only", "one path", {f"{at.key}.paths": json.dumps([path])})
+        yield Change(say.CHANGE_ONLY(path=name), "one path", {f"{at.key}.paths": json.dumps([path])})
     for name, path in list(zip(names, paths, strict=True))[1:]:
         first = [path, *(other for other in paths if other is not path)]
-        yield Change(f"{name} first", "first path", {f"{at.key}.paths": json.dumps(first)})
+        yield Change(say.CHANGE_FIRST(path=name), "first path", {f"{at.key}.paths": json.dumps(first)})
 
 
 def _path_name(path: Sequence[str], paths: Sequence[Sequence[str]]) -> str:

@@ -9,6 +9,7 @@ from anabranch import units
 from anabranch.directory import ResultError
 from anabranch.labels import connections_of
 from anabranch.scenario import Scenario, ScenarioError
+from anabranch.sentences import diagnose as say
 
 Given = Mapping["int | str", str]
 """Capacities: by the number of a path in the tables, or by the client's address; such as ``{0: "80 Mbit/s"}``."""
@@ -32,15 +33,15 @@ def rates(given: Given | None) -> dict[str, float]:
     for key, text in (given or {}).items():
         name = str(key).strip()
         if not isinstance(text, str):
-            raise CapacityError(f'capacity of {name}: {text!r} has no unit; write it as "80 Mbit/s"')
+            raise CapacityError(say.NO_UNIT(path=name, value=repr(text)))
         try:
             # Reading quantities is the engine's work.
             link = Scenario.from_toml(_ONE.format(json.dumps(text)), name="").check()["links"][0]
         except ScenarioError as error:
             said = str(error).partition("rate: ")[2]
-            raise CapacityError(f"capacity of {name}: {said}") from None
+            raise CapacityError(say.NO_RATE(path=name, error=said)) from None
         if name in found:
-            raise CapacityError(f"capacity of {name}: given twice")
+            raise CapacityError(say.GIVEN_TWICE(path=name))
         found[name] = link["up"]["rate_bps"] / 1e6
     return found
 
@@ -54,7 +55,7 @@ def add(summary: dict[str, Any], given: Mapping[str, float], *, partial: bool = 
     for name, rate in given.items():
         flows = _flows(connections, name)
         if not flows and not partial:
-            raise CapacityError(f"capacity of {name}: no such path; {_choices(connections)}")
+            raise CapacityError(say.NO_SUCH_PATH(path=name, choices=_choices(connections)))
         for flow in flows:
             _check(flow, name, rate)
             flow["given_mbps"] = rate
@@ -85,10 +86,10 @@ def address(endpoint: str) -> str:
 
 def _choices(connections: Sequence[Mapping[str, Any]]) -> str:
     if not connections:
-        return "there is no connection"
+        return say.NO_CONNECTION()
     flows = connections[main_of(connections)]["subflows"]
     pairs = {flow["path"]: address(flow["client"]) for flow in flows}
-    return "paths are " + ", ".join(f"{number} ({client})" for number, client in sorted(pairs.items()))
+    return say.CHOICES(paths=", ".join(say.CHOICE(path=n, client=client) for n, client in sorted(pairs.items())))
 
 
 def _check(flow: Mapping[str, Any], name: str, rate: float) -> None:
@@ -98,7 +99,5 @@ def _check(flow: Mapping[str, Any], name: str, rate: float) -> None:
     shown = max(told.get("best_mbps") or 0.0, median(busy) if busy else 0.0)
     if shown > _SURE * rate:
         way = f"{flow['client']} - {flow['server']}"
-        raise CapacityError(
-            f"capacity of {name}: {units.rate(rate * 1e6)} is less than the {units.rate(shown * 1e6)} that the capture "
-            f"shows on {way}; give at least that, as the rate of IP packets"
-        )
+        given, measured = units.rate(rate * 1e6), units.rate(shown * 1e6)
+        raise CapacityError(say.CAPACITY_TOO_LOW(path=name, given=given, shown=measured, subflow=way))

@@ -11,6 +11,7 @@ from anabranch.capture_report import figure_html, image
 from anabranch.labels import connections_of
 from anabranch.plots.files import picture
 from anabranch.plots.round_trips import round_trips
+from anabranch.sentences import diagnose as say
 from anabranch.series import end_of
 
 if TYPE_CHECKING:
@@ -18,24 +19,20 @@ if TYPE_CHECKING:
 
     from anabranch.capture_data import CaptureData
 
-_RATE = "What each path brought for the first time, in windows of equal length, and the sum of all paths."
-_RTT = (
-    "From each segment to its acknowledgement, as means of short times. In a capture at the receiver the round trips "
-    "are reconstructed from timestamps."
-)
-
 
 def over_time(capture: "CaptureData") -> list[str]:
     """HTML of the figures."""
     plots = CapturePlots(capture)
     frame = rtt_frame(capture)
     end = max((end_of(each) for each in (capture.subflows, frame) if len(each)), default=math.nan)
-    rates = _figure("Rate of each path", _RATE, lambda ax: plots.throughput(ax, end=end))
+    rates = _figure(say.REPORT_RATE, say.REPORT_RATE_CAPTION, lambda ax: plots.throughput(ax, end=end))
     trips = _figure(
-        "Round-trip time of each path", _RTT, lambda ax: round_trips(frame, ax, labels=capture.labels, end=end)
+        say.REPORT_RTT,
+        say.REPORT_RTT_CAPTION,
+        lambda ax: round_trips(frame, ax, labels=capture.labels, end=end),
     )
     sequence = figure_html(capture, "sequence", image(capture, "sequence", "svg").decode())
-    return ["<h2>Over time</h2>", rates, *([trips] if frame["rtt"].notna().any() else []), sequence]
+    return [f"<h2>{say.REPORT_OVER_TIME}</h2>", rates, *([trips] if frame["rtt"].notna().any() else []), sequence]
 
 
 def rtt_frame(capture: "CaptureData") -> "pd.DataFrame":
@@ -61,6 +58,6 @@ def rtt_frame(capture: "CaptureData") -> "pd.DataFrame":
 def _figure(title: str, caption: str, draw: Callable[[Any], object]) -> str:
     data = base64.b64encode(picture(draw, "svg", {})).decode()
     return (
-        f'<figure><img alt="{escape(title)} over time" src="data:image/svg+xml;base64,{data}">'
+        f'<figure><img alt="{escape(say.REPORT_FIGURE(title=title))}" src="data:image/svg+xml;base64,{data}">'
         f"<figcaption>{escape(caption)}</figcaption></figure>"
     )

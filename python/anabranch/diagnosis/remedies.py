@@ -14,6 +14,7 @@ from anabranch import units
 from anabranch.diagnosis.changes import Change, changes, place
 from anabranch.labels import connections_of
 from anabranch.scenario import Scenario, ScenarioError, Value
+from anabranch.sentences import diagnose as say
 from anabranch.sweeps.execute import State, make
 from anabranch.sweeps.memory import Memory
 from anabranch.sweeps.paired import Interval, interval
@@ -32,8 +33,6 @@ _JITTER = "1 %"
 _OPEN = "open"
 """The axis of what the capture leaves open."""
 SHOWN = 8
-LACKING = " (not in Linux)"
-_BEYOND = "; the capture does not show that the paths carry so much"
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,9 @@ class Tried:
         return self.gain.mean <= -WORTH * base and self.gain.high < 0
 
     def named(self, *, rate: bool = False) -> str:
-        """In words, with what is to be said of it."""
-        return self.what + (f" ({_rate(self.goodput.mean)})" if rate else "") + ("" if self.in_linux else LACKING)
+        """Return the change in words, with its goodput if `rate`, and whether Linux lacks it."""
+        text = say.CHANGE_RATE(change=self.what, goodput=_rate(self.goodput.mean)) if rate else self.what
+        return text if self.in_linux else say.NOT_IN_LINUX(change=text)
 
 
 @dataclass(frozen=True)
@@ -106,48 +106,42 @@ class Remedies:
         return sorted(found, key=lambda one: (not one.in_linux, -one.goodput.mean))
 
     def sentence(self, of: str) -> str:
-        """The remedy sentence of a diagnosis; `of` is what the changes were tried on."""
-        seeds = units.count(self.base.n, "seed")
-        by = f"tried on {of} with {seeds}"
+        """Return the remedy sentence of a diagnosis; `of` is what the changes were tried on."""
+        seeds, before = self.base.n, _rate(self.base.mean)
         helping, maybe = self.helping(), self.maybe()
         if not helping and not maybe:
-            return f"Nothing that was {by} gives clearly more than {_rate(self.base.mean)}."
+            return say.NOTHING_HELPS(twin=of, seeds=seeds, before=before)
         best = [*helping, *maybe][0]
-        would = "would help" if helping else f"may help, though {_cannot_tell(seeds)}"
-        text = f"What {would}, {by}: {best.named()}, {_rate(best.goodput.mean)} instead of {_number(self.base.mean)}"
+        told = (say.HELPS if helping else say.MAY_HELP)(
+            change=best.named(), before=before, after=_rate(best.goodput.mean), twin=of, seeds=seeds
+        )
+        parts = [told, *([say.BEYOND_MEASURED()] if best.beyond_measured else [])]
         others = [one for one in helping if not one.in_linux and one.goodput.mean > (1 + WORTH) * best.goodput.mean]
         if best.in_linux and others:
-            text += f"; more, but not in Linux: {others[0].what}, {_rate(others[0].goodput.mean)}"
-        return f"{text}{_BEYOND if best.beyond_measured else ''}."
+            parts.append(say.HELPS_MORE(change=others[0].what, after=_rate(others[0].goodput.mean)))
+        return " ".join(parts)
 
     def sentences(self) -> list[str]:
         """The short list, and what would not help."""
-        now = self.base.mean
+        now, seeds = self.base.mean, self.base.n
         helping = self.helping()
         first = {(one.kind, one.in_linux): one for one in reversed(helping)}
         ranked = [one for one in helping if first[one.kind, one.in_linux] is one][:SHOWN]
-        lines = [
-            f"{_with(one.named())}: {_rate(one.goodput.mean)} instead of {_number(now)} ({one.goodput.n} seeds, "
-            f"{_number(one.goodput.low)} to {_number(one.goodput.high)}){_BEYOND if one.beyond_measured else ''}"
-            for one in ranked
-        ]
+        lines = [_helps(one, _rate(now)) for one in ranked]
         if not helping:
-            lines.append(f"Nothing that was tried gives clearly more than {_rate(now)} ({self.base.n} seeds).")
+            lines.append(say.TRIED_NOTHING_HELPS(before=_rate(now), seeds=seeds))
         maybe = self.maybe()
         if maybe:
-            said = ", ".join(one.named(rate=True) for one in maybe)
-            lines.append(f"may help, but {_cannot_tell(units.count(self.base.n, 'seed'))}: {said}")
+            lines.append(say.TRIED_MAY_HELP(seeds=seeds, changes=_rates(maybe)))
         more = [one for one in helping if one not in ranked]
         if more:
-            said = ", ".join(one.named(rate=True) for one in more)
-            lines.append(f"would help, too, but less than another of its kind: {said}")
+            lines.append(say.TRIED_HELPS_LESS(changes=_rates(more)))
         rest = [one for one in self.tried if one not in helping and one not in maybe]
-        for title, some in (
-            ("would not help", [one.named() for one in rest if not one.hurts(now)]),
-            ("would make it slower", [one.named(rate=True) for one in rest if one.hurts(now)]),
-        ):
-            if some:
-                lines.append(f"{title}: {', '.join(some)}")
+        idle, hurting = [one for one in rest if not one.hurts(now)], [one for one in rest if one.hurts(now)]
+        if idle:
+            lines.append(say.TRIED_NO_HELP(changes=", ".join(one.named() for one in idle)))
+        if hurting:
+            lines.append(say.TRIED_HURTS(changes=_rates(hurting)))
         return lines
 
     def summary(self) -> dict[str, Any]:
@@ -182,30 +176,24 @@ def _finite(value: float) -> float | None:
     return value if value == value else None  # noqa: PLR0124 - NaN alone differs from itself
 
 
-def _with(what: str) -> str:
-    """A change, as the beginning of a line.
+def _helps(one: Tried, before: str) -> str:
+    """A line about a change that helps."""
+    after, seeds = _rate(one.goodput.mean), one.goodput.n
+    low, high = one.goodput.low, one.goodput.high
+    if math.isfinite(low) and math.isfinite(high):
+        interval_ = say.INTERVAL(low=_rate(max(0.0, low)), high=_rate(high))
+        line = say.TRIED_HELPS(change=one.named(), after=after, before=before, seeds=seeds, interval=interval_)
+    else:
+        line = say.TRIED_HELPS_ONE_SEED(change=one.named(), after=after, before=before)
+    return say.TRIED_BEYOND(line=line) if one.beyond_measured else line
 
-    >>> _with("path1 as backup"), _with("without path1")
-    ('with path1 as backup', 'without path1')
-    """
-    return what if what.startswith("without ") else f"with {what}"
 
-
-def _cannot_tell(seeds: str) -> str:
-    """So many seeds are too few.
-
-    >>> _cannot_tell("1 seed"), _cannot_tell("3 seeds")
-    ('1 seed does not tell for sure', '3 seeds do not tell for sure')
-    """
-    return f"{seeds} {'do' if seeds.endswith('s') else 'does'} not tell for sure"
+def _rates(some: Iterable[Tried]) -> str:
+    return ", ".join(one.named(rate=True) for one in some)
 
 
 def _rate(mbps: float) -> str:
     return units.rate(mbps * 1e6)
-
-
-def _number(mbps: float) -> str:
-    return units.significant(mbps)
 
 
 class _Kept(Memory):
@@ -339,7 +327,7 @@ def _found(
                 summary = connections_of(json.loads(record.summary))[on.number]
                 rates.setdefault(label, {})[seed] = summary["goodput_mbps"] or 0.0
             else:
-                refused[label] = record.error.splitlines()[0] if record.error else "no result"
+                refused[label] = record.error.splitlines()[0] if record.error else say.NO_RESULT()
     base = rates.pop(AS_IS, {})
     effort = {label: i for i, label in enumerate(known)}
     tried = []

@@ -20,6 +20,7 @@ from anabranch.plots.files import picture
 from anabranch.plots.waiting import height, waiting
 from anabranch.plots.zoom import STYLE as ZOOM
 from anabranch.report import STYLE, table
+from anabranch.sentences import diagnose as say
 from anabranch.units import significant
 from anabranch.visible import visible
 
@@ -79,8 +80,8 @@ class DiagnosisDraft(Draft):
         try:
             names = json.loads((folder / DIAGNOSIS).read_text(encoding="utf-8"))["files"]
         except (OSError, ValueError, KeyError, TypeError):
-            return "a diagnosis that cannot be read"
-        return None if names == self._sources else f"the diagnosis of {', '.join(names)}"
+            return say.OTHER_UNREADABLE()
+        return None if names == self._sources else say.OTHER(files=", ".join(names))
 
     def _is_ours(self, folder: Path) -> bool:
         try:
@@ -97,16 +98,11 @@ def _waiting(connection: Mapping[str, Any]) -> str:
     """The figure of who waited for whom."""
     svg = picture(lambda ax: waiting(connection, ax), "svg", {"height": height(connection)})
     data = base64.b64encode(svg).decode()
-    held = (
-        " The hatched bar: how long data of the others filled the receiver's window while they waited for what this "
-        "one had in flight."
-        if any(flow["blocked_others_s"] for flow in connection["subflows"])
-        else ""
-    )
+    blocked = any(flow["blocked_others_s"] for flow in connection["subflows"])
+    caption = [say.REPORT_WAITING_CAPTION(), *([say.REPORT_BLOCKING_CAPTION()] if blocked else [])]
     return (
-        f'<figure style="margin-top: 1.5rem"><img alt="Who waited for whom" src="data:image/svg+xml;base64,{data}">'
-        f"<figcaption>For what each subflow waited, in all; the order is that of precedence, not of time.{held}"
-        "</figcaption></figure>"
+        f'<figure style="margin-top: 1.5rem"><img alt="{say.REPORT_WAITING}" src="data:image/svg+xml;base64,{data}">'
+        f"<figcaption>{' '.join(caption)}</figcaption></figure>"
     )
 
 
@@ -118,10 +114,10 @@ def _twin(summary: Mapping[str, Any]) -> list[str]:
     body = []
     for part in tried_text(summary):
         lines = part.replace("\n  ", " ").split("\n")
-        body += ["<h2>What would help</h2>", *(f"<p>{code(line)}</p>" for line in lines)]
+        body += [f"<h2>{say.REPORT_REMEDIES}</h2>", *(f"<p>{code(line)}</p>" for line in lines)]
     if summary["remedies"] is not None:
         body.append(_trials(summary["remedies"]))
-    return [*body, "<h3>The twin</h3>", f"<pre>{escape(twin['toml'])}</pre>"]
+    return [*body, f"<h3>{say.REPORT_TWIN}</h3>", f"<pre>{escape(twin['toml'])}</pre>"]
 
 
 def _trials(remedies: Mapping[str, Any]) -> str:
@@ -133,11 +129,11 @@ def _trials(remedies: Mapping[str, Any]) -> str:
             "yes" if one["in_linux"] else "no",
             significant(one["goodput_mbps"]),
             ("+" if one["gain_mbps"] > 0 else "") + significant(one["gain_mbps"]),
-            "yes" if one["helps"] else "perhaps" if one["may_help"] else "no",
+            "yes" if one["helps"] else say.REPORT_MAYBE() if one["may_help"] else "no",
         )
         for one in remedies["tried"]
     ]
-    return table(("change", "kind", "in Linux", "goodput<br>Mbit/s", "gain<br>Mbit/s", "helps"), rows)
+    return table(say.REPORT_TRIALS, rows)
 
 
 def code(text: str) -> str:
@@ -147,31 +143,31 @@ def code(text: str) -> str:
 
 def html(summary: Mapping[str, Any], capture: "CaptureData | None", made: Mapping[str, Any]) -> str:
     """The report; without a capture, or without data, there is nothing to draw over time."""
-    title = escape("Diagnosis of " + ", ".join(Path(name).name for name in summary["files"]))
+    title = escape(say.REPORT_TITLE(files=", ".join(Path(name).name for name in summary["files"])))
     body = [f"<h1>{title}</h1>"]
     for connection in summary["connections"]:
         body.append(f"<h2>{escape(connection['name'])}</h2>")
         body += [f"<p>{escape(sentence)}</p>" for sentence in connection["sentences"]]
-        heads = ("What its subflows waited for", "What its paths could do")
+        heads = (say.REPORT_CAUSES, say.REPORT_PATHS)
         for head, rows in zip(heads, (shares(connection), paths(connection["subflows"])), strict=True):
             if len(rows) == 1:
                 continue
             escaped = [[escape(cell) for cell in row] for row in rows]
             body += [f"<h3>{escape(head)}</h3>", table(tuple(escaped[0]), escaped[1:])]
         if connection["causes"]:
-            body += [f"<p>{escape(note_on_shares(connection))}.</p>", _waiting(connection)]
+            body += [f"<p>{escape(note_on_shares(connection))}</p>", _waiting(connection)]
         body += [f"<p>{escape(event)}</p>" for event in connection["events"]]
         unknown = [[code(u[what]) for what in ("what", "why", "capture")] for u in connection["unknown"]]
-        columns = ("what", "why", "capture that would tell")
-        body += ["<h3>Not known from here</h3>", table(columns, unknown, words=True)] if unknown else []
+        above = f"<h3>{say.REPORT_UNKNOWN}</h3>"
+        body += [above, table(say.REPORT_UNKNOWN_HEAD, unknown, words=True)] if unknown else []
     body += _twin(summary)
     body += over_time(capture) if capture is not None and summary["connections"] else []
     body += [f"<p>{escape(note)}</p>" for note in summary["notes"]]
     grounds = summary["grounds"]
     kinds = [(c.name, c.meaning, grounds[key]["kind"], grounds[key]["ground"]) for key, c in CAUSES.items()]
-    body += ["<h2>What the shares mean</h2>", table(("waited for", "meaning", "", "shown by"), kinds, words=True)]
+    body += [f"<h2>{say.REPORT_GROUNDS}</h2>", table(say.REPORT_GROUNDS_HEAD, kinds, words=True)]
     made_by = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
-    body += ["<h2>How it was made</h2>", table(("", ""), made_by, words=True)]
+    body += [f"<h2>{say.REPORT_MADE}</h2>", table(("", ""), made_by, words=True)]
     return visible(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -13,6 +13,7 @@ from anabranch.diagnosis.text import diagnosis_text
 from anabranch.diagnosis.tried import Watch, tried_text, with_trials
 from anabranch.directory import ResultError
 from anabranch.kinds import ANALYSIS, MEANING, RUN, kind
+from anabranch.sentences import diagnose as say
 from anabranch.tables import terminal_width
 from anabranch.why.measure import examined
 
@@ -136,10 +137,10 @@ def diagnose(
     """
     several = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
     if every is not None and not 0 < every < math.inf:
-        raise ValueError(f"every: {every!r} is no number of seconds above zero")
+        raise ValueError(say.NO_SECONDS(value=repr(every)))
     wanted = twin or seeds > 0
     if wanted and "-" in several:
-        raise ResultError("-: a twin is made of a capture that can be read twice; write it to a file first")
+        raise ResultError(say.TWIN_OF_STDIN())
     exact = rates(capacity)
     own = None
     if len(several) == 1 and Path(several[0]).is_dir():
@@ -165,13 +166,14 @@ def _of_folder(folder: str, poll: Callable[[int, int], None] | None, exact: Mapp
     found = kind(folder)
     if found == RUN:
         if exact:
-            raise ResultError(f"{folder}: a run knows its links; a capacity is given for captures")
+            raise ResultError(say.CAPACITY_OF_RUN(folder=folder))
         return _of_run(folder, poll)
     if found == ANALYSIS:
         from anabranch.capture_store import again_readable
 
         return *examined(list(again_readable(folder)), poll, given=_adding(exact)), None
-    raise ResultError(f"{folder}: {MEANING[found]}; diagnose takes {MEANING[RUN]}, {MEANING[ANALYSIS]} or captures")
+    wrong = say.WRONG_KIND(folder=folder, found=MEANING[found], run=MEANING[RUN], analysis=MEANING[ANALYSIS])
+    raise ResultError(wrong)
 
 
 def _of_run(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
@@ -182,8 +184,6 @@ def _of_run(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
     try:
         found, capture = diagnose_run(stored, poll)
     except OtherTraceError as other:
-        raise ResultError(
-            f"{folder}: its scenario gives another trace with this version ({other}; it was made "
-            f"by {stored.summary['version']}), so this would not be its diagnosis; run it again with --out"
-        ) from None
+        then = stored.summary["version"]
+        raise ResultError(say.OTHER_TRACE(folder=folder, now=str(other), then=then)) from None
     return {**found, "files": [folder]}, capture, stored.toml

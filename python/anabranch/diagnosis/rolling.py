@@ -5,6 +5,7 @@ from typing import Any
 
 from anabranch import units
 from anabranch.causes import CAUSES
+from anabranch.sentences import diagnose as say
 
 _SHOWN = 0.05
 
@@ -33,5 +34,9 @@ class Rolling:
                 continue
             rate = units.rate(8 * (octets - octets_before) / (until - since))
             order = sorted(more.items(), key=lambda pair: -pair[1])
-            parts = [f"{CAUSES[c].name} {units.percent(s / total)}" for c, s in order if s >= _SHOWN * total]
-            yield f"{until:7.1f} s  {name}  {rate}; its subflows waited for: {', '.join(parts)}"
+            parts = [
+                say.CAUSE_SHARE(cause=CAUSES[c].name, share=units.percent(s / total))
+                for c, s in order
+                if s >= _SHOWN * total
+            ]
+            yield say.FOLLOW(time=until, connection=name, goodput=rate, shares=", ".join(parts))

@@ -5,15 +5,13 @@ from typing import Any
 
 from anabranch.causes import CAUSES
 from anabranch.measures import two_lines
+from anabranch.sentences import diagnose as say
 from anabranch.tables import Column, Table
 from anabranch.units import significant
 from anabranch.visible import visible
 
 SHOWN = 6
 """Connections described in full; of further ones only the sentences."""
-
-INFERRED = "(?) inferred from how the sender behaves; the others are facts"
-KNOWN = "the run's own figures: nothing is inferred"
 
 
 def diagnosis_text(summary: Mapping[str, Any], width: int | None = None) -> str:
@@ -44,22 +42,26 @@ def _details(connection: Mapping[str, Any], width: int | None) -> list[str]:
         lines += ["", *waited.text(width), note_on_shares(connection)]
     if connection["indistinct"]:
         own = ", ".join(CAUSES[name].name for name in connection["indistinct"])
-        lines.append(f"not told apart by this capture, only their sum is known: {own}")
+        lines.append(say.INDISTINCT(causes=own))
     lines += ["", *_table(paths(flows), _DROPPED, left=2).text(width)]
     if connection["events"]:
         lines += ["", *(visible(event) for event in connection["events"])]
-    lines += ["", "not known from here:"] if connection["unknown"] else []
-    lines += [f"  {told['what']}: {told['why']} ({teller(told['capture'])})" for told in connection["unknown"]]
-    return lines
+    lines += ["", say.UNKNOWN()] if connection["unknown"] else []
+    return lines + [f"  {unknown_line(told)}" for told in connection["unknown"]]
 
 
-def teller(capture: str) -> str:
-    """Which capture would tell.
+def unknown_line(told: Mapping[str, str]) -> str:
+    """What the capture does not show, why, and what would show it.
 
-    >>> teller("at the sender"), teller("none: ask `ss -tim`")
-    ('capture at the sender', 'no capture: ask `ss -tim`')
+    >>> unknown_line({"what": "one-way delays", "why": "one side sees only round trips", "capture": "at the receiver"})
+    'one-way delays: one side sees only round trips (shown by a capture at the receiver)'
     """
-    return f"no capture{capture.removeprefix('none')}" if capture.startswith("none") else f"capture {capture}"
+    none, _, command = str(say.NO_CAPTURE).partition(": ")
+    if told["capture"].startswith(f"{none}: "):
+        shown_by = say.NO_CAPTURE_TELLS(command=command)
+    else:
+        shown_by = say.CAPTURE_WOULD_TELL(place=told["capture"])
+    return say.UNKNOWN_LINE(what=told["what"], why=told["why"], capture=shown_by)
 
 
 def _table(rows: Sequence[Sequence[str]], dropped: Sequence[int], left: int = 1) -> Table:
@@ -72,20 +74,19 @@ def _table(rows: Sequence[Sequence[str]], dropped: Sequence[int], left: int = 1)
 
 def note_on_shares(connection: Mapping[str, Any]) -> str:
     """What of the shares is inferred."""
-    return KNOWN if connection["is_known"] else INFERRED
+    return say.KNOWN() if connection["is_known"] else say.INFERRED()
 
 
 def shares(connection: Mapping[str, Any]) -> list[list[str]]:
     """Rows: a cause, its share of the connection's time and of each subflow's."""
     flows, causes = connection["subflows"], connection["causes"] or {}
-    rows = [["waited for", "all", *(flow["client"] for flow in flows)]]
+    rows = [[say.TABLE_CAUSES(), say.TABLE_ALL(), *(flow["client"] for flow in flows)]]
     for name, share in sorted(causes.items(), key=lambda pair: -pair[1]):
         cells = [(flow["causes"] or {}).get(name) for flow in flows]
         if max([share, *(c for c in cells if c is not None)]) >= 0.005:
-            mark = "" if CAUSES[name].fact or connection["is_known"] else " (?)"
-            rows.append(
-                [CAUSES[name].name + mark, *("-" if c is None else f"{100 * c:.1f} %" for c in [share, *cells])]
-            )
+            cause = CAUSES[name].name
+            mark = cause if CAUSES[name].fact or connection["is_known"] else say.MARK(cause=cause)
+            rows.append([mark, *("-" if c is None else f"{100 * c:.1f} %" for c in [share, *cells])])
     return rows
 
 
@@ -94,25 +95,15 @@ def paths(flows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
     def carries(flow: Mapping[str, Any]) -> str:
         if flow["capacity_given"]:
-            return f"{significant(flow['capacity_mbps'])} (given)"
+            return say.CAPACITY_GIVEN(capacity=significant(flow["capacity_mbps"]))
         if flow["capacity_mbps"]:
-            low, high = flow["capacity_low_mbps"], flow["capacity_high_mbps"]
-            spread = f" ({significant(low)} to {significant(high)})" if low < high else ""
-            return f"{significant(flow['capacity_mbps'])}{spread}"
-        return f">= {significant(flow['capacity_at_least_mbps'])}" if flow["capacity_at_least_mbps"] else "-"
+            rate = significant(flow["capacity_mbps"])
+            low, high = significant(flow["capacity_low_mbps"]), significant(flow["capacity_high_mbps"])
+            return rate if low == high else say.CAPACITY_RANGE(capacity=rate, low=low, high=high)
+        least = flow["capacity_at_least_mbps"]
+        return say.CAPACITY_BOUND(capacity=significant(least)) if least else "-"
 
-    head = [
-        "path",
-        "between",
-        "capacity (Mbit/s)",
-        "goodput (Mbit/s)",
-        "base RTT (ms)",
-        "queue (ms)",
-        "lost: full queue",
-        "lost: random",
-        "blocking caused (s)",
-    ]
-    rows = [head]
+    rows = [[head() for head in say.TABLE_PATHS]]
     for flow in flows:
         rows.append(
             [

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from anabranch.sentences import diagnose as say
+
 if TYPE_CHECKING:
     from anabranch.capture_data import CaptureData
     from anabranch.diagnosis.twin import Twin
@@ -60,7 +62,7 @@ def with_trials(
         sentence = _unlike(twin)
     elif seeds and not twin["interrupted"]:
         tried = remedies(on, seeds=seeds, progress=watch.trials)
-        sentence = tried.sentence("the scenario of the run" if own is not None else "its twin")
+        sentence = tried.sentence(say.SCENARIO_OF_RUN() if own is not None else say.TWIN())
         fields = {**tried.summary(), "sentences": tried.sentences()}
     told = list(connections)
     if sentence is not None:
@@ -102,7 +104,7 @@ def _unlike(twin: Mapping[str, Any]) -> str:
     from anabranch.diagnosis.twin import Likeness
 
     like = Likeness(**{name: twin[name] for name in Likeness._fields})
-    return f"No change was tried: the twin is not like the capture in {like.difference()}."
+    return say.UNLIKE(difference=like.difference())
 
 
 def tried_text(summary: Mapping[str, Any]) -> list[str]:
@@ -115,13 +117,13 @@ def tried_text(summary: Mapping[str, Any]) -> list[str]:
     lines = []
     if twin["runs"] and twin["like"]:
         like = Likeness(**{name: twin[name] for name in Likeness._fields})
-        lines.append(f"A twin of it, found in {twin['runs']} runs, is like the capture: {'; '.join(like.said())}.")
+        lines.append(say.TWIN_FOUND(runs=twin["runs"], differences=", ".join(like.said())))
     if twin["interrupted"]:
-        lines.append("interrupted: nothing was tried on it")
+        lines.append(say.INTERRUPTED_FIT())
     if remedies is not None:
         lines += remedies["sentences"]
         if remedies["interrupted"]:
-            lines.append(f"interrupted: with the seeds that were done ({remedies['seeds']})")
+            lines.append(say.INTERRUPTED_TRIALS(seeds=remedies["seeds"]))
     return ["\n".join(_filled(lines))]
 
 

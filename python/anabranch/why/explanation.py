@@ -13,6 +13,7 @@ from anabranch.causes import CAUSES
 from anabranch.explain import limits, notices
 from anabranch.labels import connections_of
 from anabranch.run_data import RunData
+from anabranch.sentences import diagnose as say
 from anabranch.units import percent
 from anabranch.why.measure import examined
 from anabranch.why.of_run import known, numbers
@@ -46,7 +47,7 @@ def explain(run: RunData) -> Explanation:
 
     What has no captures, a connection of the 2011 model, has the shares that the run itself kept.
     """
-    own = Explanation(limits(run.summary) or "what the sender waited for was not measured")
+    own = Explanation(limits(run.summary) or say.NOT_MEASURED())
     try:
         if run.scenario["stack"] == LEGACY:
             return own
@@ -58,9 +59,9 @@ def explain(run: RunData) -> Explanation:
         head = f"{connection['name']}: " if len(connections) > 1 else ""
         lines.append("\n".join([head + connection["sentences"][0], *connection["sentences"][1:]]))
     if len(connections) > _EACH:
-        lines.append(f"{len(connections) - _EACH} more connections: `anabranch diagnose`")
+        lines.append(say.MORE_CONNECTIONS(count=len(connections) - _EACH))
     lines += notices(run.summary)
-    text = Explanation("\n\n".join(lines) or "what the sender waited for was not measured")
+    text = Explanation("\n\n".join(lines) or say.NOT_MEASURED())
     text.connections = tuple(connections[:_EACH])
     return text
 

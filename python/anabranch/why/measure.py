@@ -7,12 +7,12 @@ from typing import Any
 
 from anabranch import _core
 from anabranch.capture_data import CaptureData
-from anabranch.capture_text import without_pure_acks
 from anabranch.causes import CAUSES, SENDERS_OPEN, SENDERS_OWN
 from anabranch.labels import connections_of
+from anabranch.sentences import diagnose as say
 from anabranch.why.notes import notes
-from anabranch.why.sentences import sentences
 from anabranch.why.unknown import unknown
+from anabranch.why.verdict import verdict
 
 CLOSE = 0.05
 """Shares that are so close cannot be ranked: most of them are right within that (docs/validation.md)."""
@@ -112,7 +112,7 @@ def finished(made: dict[str, Any]) -> dict[str, Any]:
     made["paths_mbps"] = sum(e for e in estimates if e)
     made["paths_are_lower_bounds"] = any(f["capacity_mbps"] is None for f in flows)
     made["unknown"] = unknown(made)
-    made["sentences"] = sentences(made)
+    made["sentences"] = verdict(made)
     return made
 
 
@@ -238,28 +238,24 @@ def events(found: Mapping[str, Any]) -> list[str]:
     """What happened beside the waiting: fallback, checksums, resets, signs of middleboxes. All are facts."""
     told = []
     if any(is_one_way(flow) for flow in found["subflows"]):
-        told.append("only the direction of the data is in the capture: what was sent is known, not what it waited for")
-    lacking = without_pure_acks(found)
-    if lacking:
-        told.append(lacking)
+        told.append(say.ONE_WAY())
+    if any(flow["lacks_pure_acks"] for flow in found["subflows"]):
+        told.append(say.NO_PURE_ACKS(receiver="server" if found["data_from"] == "client" else "client"))
     if found["fallback"]:
-        told.append(f"fell back to TCP: {found['fallback_reason']}")
-    failed = found["dss_checksums"]["failed"]
-    if failed:
-        told.append(f"{failed} DSS checksums do not match: something on the way changes the data")
+        told.append(say.FALLBACK(reason=found["fallback_reason"]))
+    if found["dss_checksums"]["failed"]:
+        told.append(say.CHECKSUMS(count=found["dss_checksums"]["failed"]))
     if found["signals"]["mp_fail"]:
-        told.append(f"MP_FAIL was sent {found['signals']['mp_fail']} times: the receiver found data changed on the way")
+        told.append(say.MP_FAIL(count=found["signals"]["mp_fail"]))
     hand = found["handshake"]
     if hand and hand["hmacs_failed"]:
-        told.append(
-            f"{hand['hmacs_failed']} HMACs of joins are wrong: another connection's keys, or changed on the way"
-        )
+        told.append(say.HMACS(count=hand["hmacs_failed"]))
     if hand and hand["tokens_unmatched"]:
-        told.append(f"{hand['tokens_unmatched']} joins have a token that no key here matches")
+        told.append(say.TOKENS(count=hand["tokens_unmatched"]))
     for flow in found["subflows"]:
         name = f"{flow['client']} - {flow['server']}"
         if flow["reset_by"]:
-            told.append(f"{name} was reset by the {flow['reset_by']}")
+            told.append(say.RESET(host=flow["reset_by"], subflow=name))
         if flow["damaged"]:
-            told.append(f"{name}: {flow['damaged']} packets with a wrong TCP checksum")
+            told.append(say.DAMAGED(count=flow["damaged"], subflow=name))
     return told

@@ -4,32 +4,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from anabranch.capture_text import not_opened
-from anabranch.units import count
+from anabranch.sentences import diagnose as say
 
 
 def notes(capture: Mapping[str, Any], connections: int) -> list[str]:
     """Of what an analysis says about its `capture`, in which so many `connections` with data were found."""
-    told = [
-        f"{file['name']}: {file['cut']}: what follows is not in the diagnosis"
-        for file in capture["files"]
-        if file["cut"]
-    ]
-    split = capture["split_connections"]
-    if split:
-        told.append(
-            f"a proxy between the captures splits {count(split, 'connection')}: the sequence numbers on its two sides "
-            "are different ones, and each side is told of alone"
-        )
+    told = [say.CUT(file=file["name"], reason=file["cut"]) for file in capture["files"] if file["cut"]]
+    if capture["split_connections"]:
+        told.append(say.SPLIT(count=capture["split_connections"]))
     if not connections:
-        empty = capture["connections_without_data"]
-        told.append(
-            f"no data in {count(empty, 'connection')}: either none were sent, or the capture has only the direction of "
-            "the acknowledgements; capture both directions"
-        )
+        told.append(say.NO_DATA(count=capture["connections_without_data"]))
     elif capture["connections_without_data"]:
-        told.append(f"{count(capture['connections_without_data'], 'connection')} without data are not shown")
+        told.append(say.WITHOUT_DATA(count=capture["connections_without_data"]))
     if capture["unlisted_connections"] and capture["unlisted_bytes"]:
-        told.append(f"{count(capture['unlisted_connections'], 'smaller connection')} are not shown")
+        told.append(say.UNLISTED(count=capture["unlisted_connections"]))
     if connections and not capture["mptcp_connections"]:
-        told.append("there is no Multipath TCP in it: each connection is one path")
+        told.append(say.NO_MPTCP())
     return told + not_opened(capture)

@@ -9,13 +9,14 @@ from typing import Any
 
 from anabranch.causes import CAUSES
 from anabranch.labels import connections_of
+from anabranch.sentences import diagnose as say
 from anabranch.why.measure import finished, main_cause, means
 
 SERVER_PORT = 5001
 CLIENT_PORT = 49152
 """Ports in the captures of a run: of the first connection, of the first 4-tuple of each (docs/captures.md)."""
 
-GROUND = "the run itself"
+GROUND = say.GROUND_OF_A_RUN()
 
 
 def known(found: Mapping[str, Any], summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> dict[str, Any]:

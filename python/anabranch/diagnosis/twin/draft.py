@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anabranch.diagnosis.twin.series import last_moved, outages, train_rate, up_again
+from anabranch.sentences import diagnose as say
 from anabranch.visible import visible
 from anabranch.why.measure import RATE_SECONDS
 
@@ -124,7 +125,7 @@ def drafts(found: Mapping[str, Any], number: int, frames: "Frames") -> Draft:
         < _BEFORE_END * (found["last_byte_s"] or 0.0)
     ]
     if removed:
-        connection["path_changes"] = Said(f"[{', '.join(removed)}]", INFERENCE, "its subflows were reset")
+        connection["path_changes"] = Said(f"[{', '.join(removed)}]", INFERENCE, say.GROUND_RESET())
     last = found["last_byte_s"] or 1.0
     transfer = _transfer(found, down=down)
     duration = last if found["status"] == "open" else max(60.0, 6 * last)
@@ -161,13 +162,13 @@ def _path(
     random = told.get("lost_random") or 0
     if random:
         share = random / max(1, flow["segments"])
-        ground = f"{random} of {flow['segments']} segments were lost while the queue was short"
+        ground = say.GROUND_LOSS(lost=random, segments=flow["segments"])
         table[f"loss_{way}"] = Said(text(f"{100 * share:.3g} %"), INFERENCE, ground)
         # Of n losses by chance the standard deviation is the root of n.
         sure = 2 / math.sqrt(random)
         unknown["loss"] = Span(share, share * max(0.0, 1 - sure), share * (1 + sure))
     if flow["backup"]:
-        table["backup"] = Said("true", FACT, "flag B of its handshake")
+        table["backup"] = Said("true", FACT, say.GROUND_BACKUP())
     changes = _changes(number, flows, found, frames)
     return table | ({"changes": changes} if changes else {}), unknown
 
@@ -186,17 +187,16 @@ def _changes(
         for begin, end in gone
         for up in [None if end is None else up_again(frames, number, numbers, begin, end)]
     ]
-    return Said(f"[{', '.join(parts)}]", INFERENCE, "nothing came back; up between two probes")
+    return Said(f"[{', '.join(parts)}]", INFERENCE, say.GROUND_OUTAGE())
 
 
 def _delay(base: float | None, rate: float) -> Said:
     """One way, from the shortest round trip of `base` ms: half of it, without the times that packets take to send."""
     if base is None:
-        return Said(text("10 ms"), UNKNOWN, "no round trip in the capture")
+        return Said(text("10 ms"), UNKNOWN, say.GROUND_NO_DELAY())
     sending = 2 * 8 * _SYN / (rate * 1e3)
     delay = max(0.0, base - sending) / 2 if sending <= base / 2 else base / 4
-    ground = f"half of the shortest round trip, {base:.4g} ms, less the sending times; one side shows no more"
-    return Said(text(f"{delay:.4g} ms"), INFERENCE, ground)
+    return Said(text(f"{delay:.4g} ms"), INFERENCE, say.GROUND_DELAY(rtt=f"{base:.4g} ms"))
 
 
 def _rate(flow: Mapping[str, Any], train: float) -> tuple[Span, Said]:
@@ -206,17 +206,18 @@ def _rate(flow: Mapping[str, Any], train: float) -> tuple[Span, Said]:
     """
     told, given = _told(flow), flow.get("given_mbps")
     if given is not None:
-        return Span(given, given, given), Said(text(units_rate(given)), GIVEN, "the capacity that the user knows")
+        return Span(given, given, given), Said(text(units_rate(given)), GIVEN, say.GROUND_GIVEN())
     rates = sorted(told.get("saturated_mbps") or [])
     if rates:
         rate = median(rates)
-        ground = f"{RATE_SECONDS * len(rates):.1f} s of a busy link, {rates[0]:.3g} to {rates[-1]:.3g} Mbit/s"
+        low, high = f"{rates[0]:.3g} Mbit/s", f"{rates[-1]:.3g} Mbit/s"
+        ground = say.GROUND_RATE(time=f"{RATE_SECONDS * len(rates):.1f} s", low=low, high=high)
         return Span(rate, rate, rate), Said(text(units_rate(rate)), INFERENCE, ground)
     least = max(told.get("best_mbps") or 0.0, flow["goodput_mbps"] or 0.0)
     if train:
-        rate, ground = max(least, train), f"the fastest train of packets; no second says more than {least:.3g} Mbit/s"
+        rate, ground = max(least, train), say.GROUND_TRAIN(rate=f"{least:.3g} Mbit/s")
     else:
-        rate, ground = max(least, _USUAL), "too few packets in a row to say"
+        rate, ground = max(least, _USUAL), say.GROUND_NO_RATE()
     return Span(rate, least), Said(text(units_rate(rate)), UNKNOWN, ground)
 
 
@@ -226,12 +227,12 @@ def _queue(told: Mapping[str, Any], rate: float) -> tuple[Said, Span]:
     standing = max(0.0, longest - base) * 1e-3
     if told.get("lost_congestion"):
         seconds = max(standing, LEAST_QUEUE // 2 * packet_s(rate))
-        ground = f"round trips up to {longest:.4g} ms before losses"
+        ground = say.GROUND_FULL_QUEUE(rtt=f"{longest:.4g} ms")
         # The longest round trips are not counted (they may be wrong), so a few packets more may have waited.
         most = _MORE_QUEUE * seconds + packet_s(rate)
         return Said(queue_of(seconds, rate), INFERENCE, ground), Span(seconds, seconds, most)
     seconds = max(LEAST_QUEUE * packet_s(rate), _ROOM * standing)
-    ground = f"never seen full; {packets(standing, rate)} packets waited at most"
+    ground = say.GROUND_QUEUE(packets=packets(standing, rate))
     return Said(queue_of(seconds, rate), UNKNOWN, ground), Span(seconds, standing)
 
 
@@ -260,28 +261,27 @@ def _connection(found: Mapping[str, Any], number: int, frames: "Frames") -> tupl
 
     table: Table = {}
     free: dict[str, Any] = {}
-    table["protocol"] = Said(text(found["protocol"]), FACT, "its handshake")
-    table["controller"] = Said(text("coupled"), UNKNOWN, "no packet says it")
+    table["protocol"] = Said(text(found["protocol"]), FACT, say.GROUND_HANDSHAKE())
+    table["controller"] = Said(text("coupled"), UNKNOWN, say.GROUND_NONE())
     if found["protocol"] == "mptcp":
-        table["scheduler"] = Said(text("min-rtt"), UNKNOWN, "no packet says it")
+        table["scheduler"] = Said(text("min-rtt"), UNKNOWN, say.GROUND_NONE())
     sizes = [flow["largest_segment_bytes"] for flow in found["subflows"] if flow["largest_segment_bytes"]]
     announced = [flow["mss"] for flow in found["subflows"] if flow["mss"]]
     mss = min([max(sizes, default=1400), *announced])
-    table["mss"] = Said(str(mss), FACT, "the largest segment, or what the receiver announced")
+    table["mss"] = Said(str(mss), FACT, say.GROUND_MSS())
     columns = frames.window()
     mine = np.asarray(columns["connection"]) == number
     windows = (np.asarray(columns["edge"]) - np.asarray(columns["data_ack"]))[mine]
     windows = windows[windows > 0]
     if len(windows):
         first, most = int(windows[0]), int(windows.max())
-        table["receive_buffer"] = Said(text(f"{most} B"), FACT, "the largest window that was advertised")
+        table["receive_buffer"] = Said(text(f"{most} B"), FACT, say.GROUND_RECEIVE_BUFFER())
         if first < most / 2:
-            table["receive_initial"] = Said(text(f"{first} B"), FACT, "the first window; it grew")
-            ground = "windows that begin small and grow are Linux's way"
-            table["profile"] = Said(text("linux"), UNKNOWN, f"no packet says it; {ground}")
-            table["controller"] = Said(text("cubic"), UNKNOWN, "no packet says it; Linux's default")
+            table["receive_initial"] = Said(text(f"{first} B"), FACT, say.GROUND_RECEIVE_INITIAL())
+            table["profile"] = Said(text("linux"), UNKNOWN, say.GROUND_PROFILE())
+            table["controller"] = Said(text("cubic"), UNKNOWN, say.GROUND_LINUX())
             if "scheduler" in table:
-                table["scheduler"] = Said(text("linux"), UNKNOWN, "no packet says it; Linux's default")
+                table["scheduler"] = Said(text("linux"), UNKNOWN, say.GROUND_LINUX())
         free["window"] = (first, most)
     table["send_buffer"], buffer = _send_buffer(found)
     free |= {"send_buffer": buffer} if buffer else {}
@@ -291,11 +291,11 @@ def _connection(found: Mapping[str, Any], number: int, frames: "Frames") -> tupl
     if any(one.get("sack") for one in told):
         free["sack"] = True
     elif sum(flow["retransmissions"] for flow in found["subflows"]) >= _REPAIRS:
-        table["sack"] = Said("false", INFERENCE, "losses were repaired, and no acknowledgement had a SACK block")
+        table["sack"] = Said("false", INFERENCE, say.GROUND_NO_SACK())
         free["sack"] = False
     hand = found["handshake"]
     if hand and hand["checksum_required"]:
-        table["checksum"] = Said("true", FACT, "its handshake")
+        table["checksum"] = Said("true", FACT, say.GROUND_HANDSHAKE())
     return table, free
 
 
@@ -306,11 +306,11 @@ def _send_buffer(found: Mapping[str, Any]) -> tuple[Said, Span | None]:
     kept = told.get("send_buffer_bytes")
     if kept and causes.get("send_buffer", 0) >= _SHARE:
         size = max(float(kept), _LEAST_BUFFER)
-        return Said(text(f"{size:.0f} B"), INFERENCE, "the data without DATA_ACK kept to one ceiling"), None
+        return Said(text(f"{size:.0f} B"), INFERENCE, say.GROUND_SEND_BUFFER()), None
     # A sender that waits for its send buffer looks like one that waits for its application, at the receiver like any.
     hidden = sum(causes.get(cause, 0) for cause in ("send_buffer", "application", "cwnd", "scheduler"))
     span = Span(max(most, _LEAST_BUFFER), _LEAST_BUFFER) if most and hidden >= _SHARE else None
-    return Said(text("unlimited"), UNKNOWN, "no sign that it was full"), span
+    return Said(text("unlimited"), UNKNOWN, say.GROUND_NO_SEND_BUFFER()), span
 
 
 def _mean(found: Mapping[str, Any]) -> dict[str, float]:
@@ -322,19 +322,16 @@ def _mean(found: Mapping[str, Any]) -> dict[str, float]:
 
 def _transfer(found: Mapping[str, Any], *, down: bool) -> Table:
     arrived = max(1, found["bytes_delivered"])
-    table: Table = {"bytes": Said(text(f"{arrived} B"), FACT, "what arrived")}
+    table: Table = {"bytes": Said(text(f"{arrived} B"), FACT, say.GROUND_BYTES())}
     if found["status"] == "open":
-        ground = "the connection goes on after the capture, as long as which this runs"
-        table["bytes"] = Said(text(f"{_MORE * arrived} B"), UNKNOWN, ground)
+        table["bytes"] = Said(text(f"{_MORE * arrived} B"), UNKNOWN, say.GROUND_OPEN())
     if down:
-        table["direction"] = Said(text("down"), FACT, "most data came from the server")
+        table["direction"] = Said(text("down"), FACT, say.GROUND_DOWN())
     causes, got = _mean(found), found["goodput_mbps"] or 0.0
     if causes.get("application", 0) >= 2 * _SHARE and got:
-        table["on"] = Said(
-            text("1 s"), INFERENCE, "acknowledgements were not answered: the application had nothing more,"
-        )
-        table["off"] = Said(text("0 s"), INFERENCE, "taken for one that writes steadily")
-        table["rate"] = Said(text(units_rate(got)), INFERENCE, "what it got")
+        table["on"] = Said(text("1 s"), INFERENCE, say.GROUND_ON())
+        table["off"] = Said(text("0 s"), INFERENCE, say.GROUND_OFF())
+        table["rate"] = Said(text(units_rate(got)), INFERENCE, say.GROUND_WRITE_RATE())
     return table
 
 

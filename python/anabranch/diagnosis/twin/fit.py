@@ -7,6 +7,7 @@ the runs are clearly more like the capture, so that a twin that fits stays as th
 
 import json
 import math
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from anabranch.diagnosis.twin.draft import (
 )
 from anabranch.diagnosis.twin.likeness import BOUND, BOUNDS, Likeness, Outages, compared, paths_away
 from anabranch.scenario import Scenario, ScenarioError, Value
+from anabranch.sentences import diagnose as say
 
 if TYPE_CHECKING:
     from anabranch.capture_data import Frames
@@ -46,7 +48,9 @@ _FAR = 2.0
 """Times the cost of the best draft: a draft whose first run costs more is not run again."""
 _OUTCOMES = 20
 """Seeds of which the twin has the one whose run is likest."""
-_FITS = "fits best of those tried; no packet says it"
+_HEAD = 98
+"""Characters of a line of the head."""
+_FITS = say.GROUND_FITS()
 _LINUX = {"profile": Said(text("linux"), UNKNOWN, _FITS)}
 _CONTROLLERS = ("coupled", "cubic", "uncoupled", "olia", "balia", "bbr", "linked-increases", "aimd")
 _PLAIN = ("cubic", "uncoupled", "bbr", "aimd")
@@ -107,16 +111,9 @@ class Twin:
     def toml(self) -> str:
         """The scenario."""
         found = self.likeness
-        verdict = "like" if found.is_like else "NOT like"
-        first, rest = found.said()
-        return self.draft.toml(
-            [
-                "Written by `anabranch diagnose --twin`: what a capture implies. Facts are in the capture, inferences",
-                "have their ground beside them, and what is unknown was tried until the run was like the capture.",
-                f"Its run is {verdict} the capture: {first};",
-                f"{rest}.",
-            ]
-        )
+        is_like = say.IS_LIKE if found.is_like else say.IS_NOT_LIKE
+        head = say.TWIN_HEAD(is_like=is_like, differences=", ".join(found.said()))
+        return self.draft.toml(textwrap.wrap(head, _HEAD, break_on_hyphens=False))
 
     @property
     def scenario(self) -> Scenario:
@@ -189,9 +186,9 @@ class _Fit:
         """From another beginning: without the profile that was guessed. The better end counts."""
         best, cost = self.best, self.cost
         lines = {key: said for key, said in draft.connection.items() if key != "profile"}
-        lines["controller"] = Said(text("coupled"), UNKNOWN, "no packet says it")
+        lines["controller"] = Said(text("coupled"), UNKNOWN, say.GROUND_NONE())
         if "scheduler" in lines:
-            lines["scheduler"] = Said(text("min-rtt"), UNKNOWN, "no packet says it")
+            lines["scheduler"] = Said(text("min-rtt"), UNKNOWN, say.GROUND_NONE())
         self.best = replace(draft, connection=lines)
         self.cost = self.judge(self.best)
         self.search()
@@ -356,11 +353,10 @@ class _Fit:
         """Send buffers: of about the most data that were out without DATA_ACK."""
         draft = self.best if draft is None else draft
         span: Span | None = draft.free.get("send_buffer")
-        ground = "so much was out without DATA_ACK at most; fits best of those tried"
         for scale in _BUFFERS:
             if span is None:
                 return
-            said = Said(text(f"{span.times(scale).value:.0f} B"), UNKNOWN, ground)
+            said = Said(text(f"{span.times(scale).value:.0f} B"), UNKNOWN, say.GROUND_UNACKNOWLEDGED())
             yield draft.with_lines(connection={"send_buffer": said})
 
     def applications(self) -> Iterator[Draft]:
@@ -371,15 +367,13 @@ class _Fit:
             )
         causes = [flow.get("diagnosis", {}).get("causes") for flow in self.found["subflows"]]
         if any(one and one["receive_window"] > BOUND for one in causes):
-            said = Said(
-                text(units_rate(self.found["goodput_mbps"])), INFERENCE, "the window closed: the reader is slow"
-            )
+            said = Said(text(units_rate(self.found["goodput_mbps"])), INFERENCE, say.GROUND_READER())
             yield self.best.with_lines(transfer={"read_rate": said})
 
     def losses(self) -> Iterator[Draft]:
         """Receivers without SACK, and losses that were the queue's after all."""
         if "lossless" not in self.best.free and "sack" not in self.best.free:
-            said = Said("false", UNKNOWN, "fits best of those tried")
+            said = Said("false", UNKNOWN, say.GROUND_BEST())
             yield self.best.with_lines(connection={"sack": said})
         for number, unknown in self.best.free["paths"].items():
             if "loss" in unknown:
@@ -411,7 +405,7 @@ class _Fit:
         """Of the delay of a path, whose shortest stays what the capture shows."""
         path = self.first.paths[number]
         shortest = float(json.loads(path["delay"].value).removesuffix(" ms"))
-        ground = "fits best of those tried: packets overtake"
+        ground = say.GROUND_OVERTAKING()
         return {
             "delay": Said(text(f"{shortest / (1 - share):.4g} ms"), path["delay"].kind, path["delay"].ground),
             "delay_variation": Said(text(f"{100 * share:g} %"), UNKNOWN, ground),
@@ -454,7 +448,8 @@ class _Fit:
         # A queue is known by the time that it takes, so with the rate the number of its packets changes.
         for name, value in [values[key], *([values["queue"]] if key == "rate" else [])]:
             old = draft.paths[number][name]
-            lines[name] = Said(value, old.kind, old.ground.removesuffix("; fits best") + "; fits best")
+            fits = say.GROUND_SCALED(ground="")
+            lines[name] = Said(value, old.kind, say.GROUND_SCALED(ground=old.ground.removesuffix(fits)))
         paths = {**draft.free["paths"], number: unknown}
         yield replace(draft.with_lines(paths={number: lines}), free={**draft.free, "paths": paths})
 
@@ -463,7 +458,7 @@ def _noisy(draft: Draft) -> Draft:
     """The same, so that its seeds differ: with delays that vary by a little, where nothing else is random."""
     if any(key.startswith("loss") or key == "delay_variation" for path in draft.paths for key in path):
         return draft
-    said = Said(text(JITTER), UNKNOWN, "so that seeds differ; of them, this one's run is likest")
+    said = Said(text(JITTER), UNKNOWN, say.GROUND_JITTER())
     return draft.with_lines(paths={number: {"delay_variation": said} for number in range(len(draft.paths))})
 
 

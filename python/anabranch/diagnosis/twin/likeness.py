@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anabranch.diagnosis.twin.series import outages
+from anabranch.sentences import diagnose as say
 
 if TYPE_CHECKING:
     from anabranch.diagnosis.twin.series import HasSubflows
@@ -66,30 +67,28 @@ class Likeness(NamedTuple):
         """The field that differs most, in words: by how much, and how much may differ.
 
         >>> Likeness(-0.209, 0.091, -0.183).difference()
-        'goodput: -20.9 %, at most 10 %'
+        'The goodput differs by -20.9 %; at most 10 % is allowed'
         """
         name = self.differs
-        what, unit = _WORDS[name]
+        measure, unit = say.DIFFERS[name]
         apart, most = 100 * getattr(self, name), 100 * getattr(BOUNDS, name)
-        return f"{what}: {apart:+.1f} {unit}, at most {most:g} {unit}"
+        return say.DIFFERENCE(measure=measure, difference=unit(value=f"{apart:+.1f}"), most=unit(value=f"{most:g}"))
 
     def said(self) -> tuple[str, str]:
-        """In words: what the bar is about, and what else makes a twin one."""
-        percent = [100 * value for value in self]
-        first = f"goodput {percent[0]:+.1f} %, shares of the paths within {percent[1]:.1f} points, "
-        rest = f"segments sent again {percent[3]:+.1f} points, smoothed round trips {percent[4]:+.1f} %"
-        late = f", the end of outages within {percent[5]:.1f} % of the time" if self.outages else ""
-        return f"{first}reordering {percent[2]:+.1f} points", f"{rest}{late}"
+        """In words: what the bar is about, and what else makes a twin one.
+
+        >>> Likeness(-0.012, 0.0251, 0.003, srtt=0.0411).said()
+        ('goodput -1.2 %, shares of the paths 2.5 points, reordering +0.3 points', \
+'segments sent again +0.0 points, smoothed RTT +4.1 %')
+        """
+        values = {name: 100 * value for name, value in self._asdict().items()}
+        goodput, shares_, reordering, losses, srtt = say.LIKE
+        first = goodput(goodput=values["goodput"]), shares_(shares=values["shares"])
+        rest = [losses(losses=values["losses"]), srtt(srtt=values["srtt"])]
+        rest += [say.LIKE_OUTAGES(outages=values["outages"])] if self.outages else []
+        return ", ".join([*first, reordering(reordering=values["reordering"])]), ", ".join(rest)
 
 
-_WORDS = {
-    "goodput": ("goodput", "%"),
-    "shares": ("the shares of the paths", "points"),
-    "reordering": ("the share of data out of order", "points"),
-    "losses": ("the share of segments sent again", "points"),
-    "srtt": ("the smoothed round-trip time of a path", "%"),
-    "outages": ("the end of an outage", "% of the time"),
-}
 BOUNDS = Likeness(BOUND, BOUND, BOUND, losses=0.03, srtt=0.25, outages=BOUND)
 """What may differ. Losses are few: three points of the segments decide whether a path is a good one."""
 

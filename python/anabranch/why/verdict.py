@@ -1,4 +1,4 @@
-"""The first three sentences: what the paths could do, where the time went, what would help."""
+"""Chooses the first three sentences: capacity and goodput, where the time went, the main cause and what may help."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from anabranch import units
 from anabranch.causes import CAUSES
 from anabranch.explain import limits
+from anabranch.sentences import diagnose as say
 
 _SATURATED = 0.5
 """A path is called saturated from this share of its time on in which packets waited before its slowest link."""
@@ -23,8 +24,8 @@ _SHOWN = 0.05
 """Smaller shares are only in the table."""
 
 
-def sentences(connection: Mapping[str, Any]) -> list[str]:
-    """Three sentences about a connection."""
+def verdict(connection: Mapping[str, Any]) -> list[str]:
+    """Return the three sentences about a connection."""
     return [_paths(connection), _time(connection), _help(connection)]
 
 
@@ -33,56 +34,61 @@ def _mbps(value: float) -> str:
 
 
 def _paths(connection: Mapping[str, Any]) -> str:
-    flows, got = connection["subflows"], connection["goodput_mbps"]
-    words = [_carries(flow) for flow in flows]
-    what = "path" if len(flows) == 1 else f"{len(flows)} paths"
-    text = f"The {what} could carry {' + '.join(words)}" if words else "No path carried data"
-    return f"{text}; the connection got {_mbps(got)}{_of_the_sum(connection)}."
+    words = [_capacity(flow) for flow in connection["subflows"]]
+    paths = say.CAPACITY(paths=len(words), capacities=" + ".join(words)) if words else say.NO_CAPACITY()
+    return f"{paths} {_goodput(connection)}"
 
 
-def _carries(flow: Mapping[str, Any]) -> str:
+def _capacity(flow: Mapping[str, Any]) -> str:
     if flow["capacity_mbps"]:
-        return _mbps(flow["capacity_mbps"]) + (" (given)" if flow["capacity_given"] else "")
+        rate = _mbps(flow["capacity_mbps"])
+        return say.CAPACITY_GIVEN(capacity=rate) if flow["capacity_given"] else rate
     if flow["capacity_at_least_mbps"]:
-        return f"at least {_mbps(flow['capacity_at_least_mbps'])}"
-    return "an unknown rate"
+        return say.CAPACITY_AT_LEAST(capacity=_mbps(flow["capacity_at_least_mbps"]))
+    return say.CAPACITY_UNKNOWN()
 
 
-def _of_the_sum(connection: Mapping[str, Any]) -> str:
-    """The goodput as a part of what the paths could carry; nothing if the capacity of a path is not known."""
+def _goodput(connection: Mapping[str, Any]) -> str:
+    """The goodput, also as a part of the sum of the capacities if each of these is known."""
     flows, got = connection["subflows"], connection["goodput_mbps"]
     if not flows or connection["paths_are_lower_bounds"]:
-        return ""
+        return say.GOODPUT(goodput=_mbps(got))
     if got <= _MORE * connection["paths_mbps"]:
-        return f", {units.percent(got / connection['paths_mbps'])} of that"
+        of = say.GOODPUT_OF_CAPACITY if len(flows) == 1 else say.GOODPUT_OF_SUM
+        return of(goodput=_mbps(got), share=units.percent(got / connection["paths_mbps"]))
     if connection["protocol"] == "mptcp" and got > _MORE * sum(flow["capacity_high_mbps"] for flow in flows):
-        return ", and so some of it by paths that are not in the capture"
-    return ""
+        return say.GOODPUT_ABOVE_SUM(goodput=_mbps(got))
+    return say.GOODPUT(goodput=_mbps(got))
 
 
 def _time(connection: Mapping[str, Any]) -> str:
     causes = connection["causes"]
     if not causes:
-        return "Where its time went is not in the capture."
+        return say.NO_CAUSES()
     order = sorted(causes.items(), key=lambda pair: -pair[1])
     shown = [(c, s) for c, s in order if s >= _SHOWN] or order[:1]
     own = connection["indistinct"]
-    text = ", ".join(f"{CAUSES[c].name} {units.percent(s)}" for c, s in shown if c not in own)
+    parts = [say.CAUSE_SHARE(cause=CAUSES[c].name, share=units.percent(s)) for c, s in shown if c not in own]
     together = sum(causes[c] for c in own)
     if together >= _SHOWN:
-        comma = ", " if text else ""
+        share = units.percent(together)
         if _is_far(connection):
             likely = max(own, key=lambda c: causes[c])
-            text += f"{comma}the sender's own limits {units.percent(together)}, most likely {CAUSES[likely].name}"
+            parts.append(say.OPEN_AT_RECEIVER(share=share, cause=CAUSES[likely].name))
         else:
-            text += f"{comma}the sender ({_listed(own)}) {units.percent(together)}"
+            parts.append(say.OPEN_AT_SENDER(share=share, causes=_listed(own)))
+    told = [say.CAUSES_ARE(shares=", ".join(parts))]
     blocking = max(connection["subflows"], key=lambda f: f["blocked_others_s"] or 0)
     if causes["head_of_line"] >= 0.05 and blocking["blocked_others_s"]:
-        text += f"; what held the others back was mostly {blocking['client']} - {blocking['server']}"
+        told.append(say.BLOCKING(subflow=_name(blocking)))
     if connection["limits"]:
         # The same figures as after `anabranch run`: the connection's view, which has links as a limit of their own.
-        text += f"; the connection as a whole was {limits(connection)}"
-    return f"Its subflows waited for: {text}."
+        told.append(say.LIMITS(limits=limits(connection)))
+    return " ".join(told)
+
+
+def _name(flow: Mapping[str, Any]) -> str:
+    return f"{flow['client']} - {flow['server']}"
 
 
 def _is_far(connection: Mapping[str, Any]) -> bool:
@@ -93,49 +99,52 @@ def _is_far(connection: Mapping[str, Any]) -> bool:
 def _listed(causes: Sequence[str]) -> str:
     """Causes that look alike at the sender, in words: ``application, send buffer or pacing``."""
     paced = "receive_window" not in causes  # else packets wait in a queue of the sender's host
-    names = ["pacing" if cause == "cwnd" and paced else CAUSES[cause].name for cause in reversed(causes)]
-    return ", ".join(names[:-1]) + f" or {names[-1]}"
+    names = [say.PACING() if cause == "cwnd" and paced else CAUSES[cause].name for cause in reversed(causes)]
+    return say.OR(causes=", ".join(names[:-1]), cause=names[-1])
 
 
-def _full(connection: Mapping[str, Any]) -> str:
+def _saturated(connection: Mapping[str, Any]) -> str:
     """Every path was saturated for most of the time."""
+    paths = len(connection["subflows"])
     away = {c: max(connection["subflows"], key=lambda f: (f["causes"] or {}).get(c, 0.0)) for c in ("failed", "not_up")}
     cause, flow = max(away.items(), key=lambda pair: (pair[1]["causes"] or {}).get(pair[0], 0.0))
     share = (flow["causes"] or {}).get(cause, 0.0)
     if share >= _SHOWN:
-        name = f"{flow['client']} - {flow['server']}"
-        text = f"Its paths were full while they worked. {name}: {CAUSES[cause].name} {units.percent(share)} of its time"
-        return f"{text}; what may help there (not tried): {CAUSES[cause].remedy}."
-    if connection["causes"]["recovery"] >= _REPAIRS:
-        return f"Its paths were full most of the time. What may help (not tried): {CAUSES['recovery'].remedy}."
+        told = CAUSES[cause]
+        return say.SATURATED_WHILE_UP(
+            paths=paths, subflow=_name(flow), cause=told.name, share=units.percent(share), remedy=told.remedy
+        )
+    recovery = connection["causes"]["recovery"]
+    if recovery >= _REPAIRS:
+        remedy = CAUSES["recovery"].remedy
+        return say.SATURATED_RECOVERY(paths=paths, share=units.percent(recovery), remedy=remedy)
     part = connection["goodput_mbps"] / (connection["paths_mbps"] or float("inf"))
     if part < _NEARLY_ALL:
-        return f"Its paths were full most of the time: together they gave {units.percent(part)} of what they have."
-    return "Its paths were full: they gave what they have, and no buffer or scheduler would change that."
+        return say.SATURATED_PART(paths=paths, share=units.percent(part))
+    return say.SATURATED(paths=paths)
 
 
 def _help(connection: Mapping[str, Any]) -> str:
     causes, main = connection["causes"], connection["main_cause"]
     if not causes:
-        return "A capture of all packets of both directions would tell."
+        return say.REMEDY_UNKNOWN()
     used = connection["goodput_mbps"] >= _USED * (connection["paths_mbps"] or float("inf"))
     if main == "cwnd" or (main in connection["indistinct"] and used):
         full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * _worked(f)]
         if len(full) == len(connection["subflows"]):
-            return _full(connection)
+            return _saturated(connection)
     if main in connection["indistinct"] and _is_far(connection):
-        return f"The sender was the limit: perhaps {CAUSES[main].name}. A capture at the sender would tell."
+        return say.MAIN_CAUSE_OPEN_AT_RECEIVER(cause=CAUSES[main].name)
     if main in connection["indistinct"]:
-        names = _listed(connection["indistinct"])
-        ends = "the sender or the receiver" if "receive_window" in connection["indistinct"] else "the sender"
-        return f"It was limited by {ends}: {names}. `ss -tin` on the sender would tell which."
+        host = say.SENDER_OR_RECEIVER if "receive_window" in connection["indistinct"] else say.SENDER
+        return say.MAIN_CAUSE_OPEN_AT_SENDER(host=host(), causes=_listed(connection["indistinct"]))
     if main == "not_up" and len(connection["subflows"]) == 1:
-        return (
-            "Its handshake took most of the time. What may help (not tried): a connection that is kept open, "
-            "or TCP Fast Open (RFC 7413)."
-        )
-    what = "What would help" if main == "application" else "What may help (not tried)"
-    return f"{what}: {CAUSES[main].remedy}{_held(connection)}."
+        return say.MAIN_CAUSE_HANDSHAKE()
+    remedy = CAUSES[main].remedy
+    if main == "application":
+        return say.MAIN_CAUSE_APPLICATION(remedy=remedy)
+    found = say.MAIN_CAUSE(cause=CAUSES[main].name, share=units.percent(causes[main]), remedy=remedy)
+    return " ".join([found, *_buffer_too(connection)])
 
 
 def _worked(flow: Mapping[str, Any]) -> float:
@@ -144,17 +153,16 @@ def _worked(flow: Mapping[str, Any]) -> float:
     return float((flow["measured_s"] or 0.0) * (1 - away))
 
 
-def _held(connection: Mapping[str, Any]) -> str:
+def _buffer_too(connection: Mapping[str, Any]) -> list[str]:
     """Where the congestion window is waited for, a buffer that was full now and then: it may have kept that small.
 
     A window grows only while it is used in full (RFC 7661 3), and what a buffer held back leaves in one burst after.
     """
     causes = connection["causes"]
     if connection["main_cause"] != "cwnd":
-        return ""
+        return []
     buffer = max(_BUFFERS, key=lambda cause: causes[cause])
     if causes[buffer] < _NOW_AND_THEN or buffer in connection["indistinct"]:
-        return ""
-    share = units.percent(causes[buffer])
-    name = CAUSES[buffer].name
-    return f"; {name} {share} is little, but keeps the window from growing: {CAUSES[buffer].remedy} may help more"
+        return []
+    told = CAUSES[buffer]
+    return [say.BUFFER_TOO(buffer=told.name, share=units.percent(causes[buffer]), remedy=told.remedy)]

@@ -1,0 +1,456 @@
+"""All that ``anabranch diagnose`` says: templates, in the order in which they are printed.
+
+Labels are those of docs/columns.md. Values come with their units, except numbers of things and numbers in a table.
+"""
+
+from collections.abc import Mapping
+
+from anabranch.sentences.template import Phrase, Sentence
+
+# Causes: what a subflow waits for.
+
+CAUSES: Mapping[str, Mapping[str, Phrase]] = {
+    "not_up": {
+        "name": Phrase("path not up"),
+        "meaning": Phrase("the subflow was not established yet, or it was closed"),
+        "ground": Phrase("its handshake, its FIN or its RST"),
+        "remedy": Phrase("join earlier, keep connections open longer, or find out why the subflow was closed"),
+    },
+    "failed": {
+        "name": Phrase("path failed"),
+        "meaning": Phrase("its retransmission timer expired repeatedly without an acknowledgement"),
+        "ground": Phrase("the same segment is sent a third time without an acknowledgement"),
+        "remedy": Phrase(
+            "repair the path; as a backup path, or with a shorter retransmission timeout, it strands less data"
+        ),
+    },
+    "recovery": {
+        "name": Phrase("loss recovery"),
+        "meaning": Phrase("the subflow repaired losses"),
+        "ground": Phrase("from the first retransmission until all segments sent before it are acknowledged"),
+        "remedy": Phrase("reduce losses; the table counts random losses and drops of a full queue separately"),
+    },
+    "receive_window": {
+        "name": Phrase("receive window"),
+        "meaning": Phrase("the receive window was full: the application read late, or the receive buffer is small"),
+        "ground": Phrase("the advertised window has no room for a full segment"),
+        "remedy": Phrase("enlarge the receive buffer, or let the application read faster"),
+    },
+    "head_of_line": {
+        "name": Phrase("head-of-line blocking"),
+        "meaning": Phrase("the receive window was full, and the receiver held data behind a gap"),
+        "ground": Phrase(
+            "the window has no room for a full segment, and data beyond the DATA_ACK are acknowledged on their subflows"
+        ),
+        "remedy": Phrase(
+            "enlarge the receive buffer, use a scheduler that keeps data off the slow path, or leave that path out"
+        ),
+    },
+    "reinjection": {
+        "name": Phrase("reinjection"),
+        "meaning": Phrase("the congestion window was full of copies of what another subflow had sent"),
+        "ground": Phrase(
+            "half of the data in flight had been sent on another subflow before; for the rest see congestion window"
+        ),
+        "remedy": Phrase("use a scheduler that sends no copies"),
+    },
+    "cwnd": {
+        "name": Phrase("congestion window"),
+        "meaning": Phrase("the congestion window was full"),
+        "ground": Phrase(
+            "as much is in flight as ever since the last loss, and acknowledgements release segments at once"
+        ),
+        "remedy": Phrase("try another congestion controller or reduce random losses, unless the path was saturated"),
+    },
+    "scheduler": {
+        "name": Phrase("scheduler"),
+        "meaning": Phrase("the window had room, but the scheduler kept the data for other subflows"),
+        "ground": Phrase("less is in flight than before, while the congestion window of another subflow is full"),
+        "remedy": Phrase("use another scheduler, or do not mark the path as backup"),
+    },
+    "send_buffer": {
+        "name": Phrase("send buffer"),
+        "meaning": Phrase("all written data were sent and not acknowledged, and the send buffer was full"),
+        "ground": Phrase("the data without DATA_ACK stay at one ceiling for many round trips"),
+        "remedy": Phrase("enlarge the send buffer"),
+    },
+    "application": {
+        "name": Phrase("application"),
+        "meaning": Phrase("the application had no data to send"),
+        "ground": Phrase("acknowledgements release no segments, and no window is full"),
+        "remedy": Phrase("let the application write more or earlier"),
+    },
+}
+"""By field of the JSON: label, meaning, how a capture shows it, and what may help."""
+
+PACING = Phrase("pacing")
+"""What `cwnd` may be if it cannot be told from the application or the send buffer."""
+
+GROUND_OF_A_RUN = Phrase("the run itself")
+
+# First sentence: capacity and goodput.
+
+CAPACITY = Sentence("The capacity of the {paths:path|{paths} paths} is {capacities}.")
+NO_CAPACITY = Sentence("No path carried data.")
+GOODPUT = Sentence("The goodput is {goodput}.")
+GOODPUT_OF_CAPACITY = Sentence("The goodput is {goodput}, {share} of the capacity.")
+GOODPUT_OF_SUM = Sentence("The goodput is {goodput}, {share} of the sum.")
+GOODPUT_ABOVE_SUM = Sentence("The goodput is {goodput}, more than the sum: some paths are not in the capture.")
+
+CAPACITY_GIVEN = Phrase("{capacity} (given)")
+CAPACITY_AT_LEAST = Phrase("at least {capacity}")
+CAPACITY_UNKNOWN = Phrase("unknown")
+
+# Second sentence: where the time went.
+
+NO_CAUSES = Sentence("The capture does not show what the subflows waited for.")
+CAUSES_ARE = Sentence("The subflows waited for: {shares}.")
+CAUSE_SHARE = Phrase("{cause} {share}")
+OPEN_AT_RECEIVER = Phrase("a limit at the sender {share} (most likely {cause})")
+OPEN_AT_SENDER = Phrase("a limit at the sender {share} ({causes})")
+BLOCKING = Sentence("The subflow {subflow} caused most of the head-of-line blocking.")
+LIMITS = Sentence("The connection as a whole was {limits}.")
+
+# Third sentence: the main cause, and what may help.
+
+REMEDY_UNKNOWN = Sentence("Capture all packets of both directions to see it.")
+SATURATED_WHILE_UP = Sentence(
+    "{paths:The path was|All paths were} saturated while up. The subflow {subflow} waited {share} of its time for: "
+    "{cause}. Possible remedy (not tried): {remedy}."
+)
+SATURATED_RECOVERY = Sentence(
+    "{paths:The path was|All paths were} saturated most of the time. Loss recovery took {share}. "
+    "Possible remedy (not tried): {remedy}."
+)
+SATURATED_PART = Sentence(
+    "{paths:The path was|All paths were} saturated most of the time, but the goodput is only {share} of the capacity."
+)
+SATURATED = Sentence(
+    "{paths:The path was|All paths were} saturated. A larger buffer or another scheduler would not raise the goodput."
+)
+MAIN_CAUSE_OPEN_AT_RECEIVER = Sentence(
+    "The main cause is a limit at the sender, most likely: {cause}. A capture at the sender would show which."
+)
+MAIN_CAUSE_OPEN_AT_SENDER = Sentence(
+    "The main cause is a limit at {host}: {causes}. This capture cannot tell which; `ss -tin` on the sender can."
+)
+SENDER = Phrase("the sender")
+SENDER_OR_RECEIVER = Phrase("the sender or the receiver")
+MAIN_CAUSE_HANDSHAKE = Sentence(
+    "The main cause is the handshake: it took most of the time. Possible remedy (not tried): keep the connection open, "
+    "or use TCP Fast Open (RFC 7413)."
+)
+MAIN_CAUSE_APPLICATION = Sentence(
+    "The main cause is the sending application, not the network: it had no data to send. Remedy: {remedy}."
+)
+MAIN_CAUSE = Sentence("The main cause is {cause} ({share}). Possible remedy (not tried): {remedy}.")
+BUFFER_TOO = Sentence(
+    "The {buffer} took only {share} of the time, but a full buffer keeps the congestion window from growing. "
+    "This may help more (not tried): {remedy}."
+)
+OR = Phrase("{causes} or {cause}")
+
+# Third sentence, after changes were tried on a twin or on the scenario of a run.
+
+TWIN = Phrase("the twin")
+SCENARIO_OF_RUN = Phrase("the scenario of the run")
+HELPS = Sentence(
+    "Remedy: {change}. It raises the goodput from {before} to {after}, as tried on {twin} with {seeds} "
+    "{seeds:seed|seeds}."
+)
+MAY_HELP = Sentence(
+    "Possible remedy: {change}. It raised the goodput from {before} to {after} on {twin}, "
+    "but {seeds} {seeds:seed is|seeds are} too few to be sure."
+)
+HELPS_MORE = Sentence("Better, but not in Linux: {change}, {after}.")
+BEYOND_MEASURED = Sentence("The capture does not show that the paths can carry that much.")
+NOTHING_HELPS = Sentence(
+    "No change that was tried on {twin} with {seeds} {seeds:seed|seeds} raises the goodput clearly above {before}."
+)
+UNLIKE = Sentence("No change was tried, because the twin is not like the capture. {difference}.")
+DIFFERENCE = Phrase("{measure} differs by {difference}; at most {most} is allowed")
+
+# Connections and their tables.
+
+INFERRED = Sentence("(?) marks a share that is inferred from the sender's behaviour; the others are facts.")
+KNOWN = Sentence("All shares are the run's own; none is inferred.")
+INDISTINCT = Sentence("The capture shows only the sum of these: {causes}.")
+TABLE_CAUSES = Phrase("waited for")
+TABLE_ALL = Phrase("all")
+MARK = Phrase("{cause} (?)")
+UNKNOWN = Phrase("not visible in this capture:")
+UNKNOWN_LINE = Phrase("{what}: {why} ({capture})")
+CAPTURE_WOULD_TELL = Phrase("shown by a capture {place}")
+NO_CAPTURE_TELLS = Phrase("shown by {command}")
+CAPACITY_RANGE = Phrase("{capacity} ({low} to {high})")
+CAPACITY_BOUND = Phrase(">= {capacity}")
+
+TABLE_PATHS = (
+    Phrase("path"),
+    Phrase("between"),
+    Phrase("capacity (Mbit/s)"),
+    Phrase("goodput (Mbit/s)"),
+    Phrase("base RTT (ms)"),
+    Phrase("queue (ms)"),
+    Phrase("lost: full queue"),
+    Phrase("lost: random"),
+    Phrase("blocking caused (s)"),
+)
+
+# What a capture cannot show: what, why, and which capture would show it.
+
+AT_SENDER = Phrase("at the sender")
+AT_RECEIVER = Phrase("at the receiver")
+FROM_BEGINNING = Phrase("from the beginning")
+NO_CAPTURE = Phrase("none: `ss -tim`")
+
+UNKNOWN_AT_RECEIVER: tuple[tuple[Phrase, Phrase], ...] = (
+    (Phrase("segments that were lost before the capture"), Phrase("they do not reach it")),
+    (
+        Phrase("when the sender gave up a path that failed"),
+        Phrase("the repeated segments do not reach the capture"),
+    ),
+    (Phrase("spurious retransmissions"), Phrase("only one of the copies may reach the capture")),
+    (
+        Phrase("why the sender did not send faster, if neither a window, a gap nor a retransmission explains it"),
+        Phrase(
+            "a full congestion window, a full send buffer, the scheduler and an idle application look alike: only the "
+            "sum is known"
+        ),
+    ),
+    (Phrase("subflows of which no packet arrived"), Phrase("their SYNs do not reach the capture")),
+    (Phrase("queues shorter than 2.5 ms"), Phrase("timestamps tell in milliseconds when packets were sent")),
+)
+UNKNOWN_AT_SENDER: tuple[tuple[Phrase, Phrase], ...] = (
+    (Phrase("one-way delays"), Phrase("one side sees only round trips")),
+    (
+        Phrase("subflows that the receiver tried to open without success"),
+        Phrase("their SYNs do not reach the capture"),
+    ),
+    (
+        Phrase("how long data waited for a gap at the receiver"),
+        Phrase("arrivals are estimated from acknowledgements"),
+    ),
+)
+UNKNOWN_WITHOUT_BEGINNING = (
+    Phrase("window scale, keys and the time of joins"),
+    Phrase("the handshakes are not in the capture"),
+)
+UNKNOWN_ANYWHERE = (
+    Phrase("whether the sender waited for its send buffer or its application"),
+    Phrase("no packet shows it"),
+)
+
+# Events of a connection, and notes about the capture.
+
+ONE_WAY = Sentence("The capture has only the direction of the data, so it does not show what the subflows waited for.")
+NO_PURE_ACKS = Sentence(
+    "The capture has no pure ACKs (segments without data) from the {receiver}: round-trip times are those of the "
+    "handshake, or unknown."
+)
+FALLBACK = Sentence("The connection fell back to TCP: {reason}.")
+CHECKSUMS = Sentence("{count} DSS {count:checksum does|checksums do} not match: the data were changed on the way.")
+MP_FAIL = Sentence("MP_FAIL was sent {count} {count:time|times}: the receiver found data changed on the way.")
+HMACS = Sentence(
+    "{count} {count:HMAC of a join is|HMACs of joins are} wrong: from another connection, or changed on the way."
+)
+TOKENS = Sentence("{count} {count:join has|joins have} a token that matches no key in the capture.")
+RESET = Sentence("The {host} reset the subflow {subflow}.")
+DAMAGED = Sentence("The subflow {subflow} has {count} {count:packet|packets} with a wrong TCP checksum.")
+
+CUT = Sentence("{file}: {reason}. The packets after that are not part of the diagnosis.")
+SPLIT = Sentence(
+    "A proxy between the captures splits {count} {count:connection|connections}. Its two sides have different sequence "
+    "numbers, so each side is diagnosed as a connection of its own."
+)
+NO_DATA = Sentence(
+    "{count} {count:connection has|connections have} no data in the capture: capture both directions, or check that "
+    "data were sent."
+)
+WITHOUT_DATA = Sentence("{count} {count:connection|connections} without data {count:is|are} not shown.")
+UNLISTED = Sentence("{count} smaller {count:connection is|connections are} not shown.")
+NO_MPTCP = Sentence("The capture has no Multipath TCP: each connection is one path.")
+
+# Twin and trials: what was found, a line each.
+
+TWIN_FOUND = Sentence("The twin is like the capture (found in {runs} {runs:run|runs}). It differs by: {differences}.")
+INTERRUPTED_FIT = Sentence("Interrupted: no change was tried on the twin.")
+INTERRUPTED_TRIALS = Sentence("Interrupted: the results are of {seeds} {seeds:seed|seeds}.")
+TRIED_HELPS = Phrase(
+    "helps: {change}: {after} instead of {before} ({seeds} {seeds:seed|seeds}, 95 % interval {interval})"
+)
+TRIED_HELPS_ONE_SEED = Phrase("helps: {change}: {after} instead of {before} (1 seed)")
+TRIED_NOTHING_HELPS = Phrase("nothing that was tried gives clearly more than {before} ({seeds} {seeds:seed|seeds})")
+TRIED_MAY_HELP = Phrase("may help, but {seeds} {seeds:seed is|seeds are} too few to be sure: {changes}")
+TRIED_HELPS_LESS = Phrase("helps, but less than another change of its kind: {changes}")
+TRIED_NO_HELP = Phrase("does not help: {changes}")
+TRIED_HURTS = Phrase("lowers the goodput: {changes}")
+TRIED_BEYOND = Phrase("{line}; the capture does not show that the paths can carry that much")
+INTERVAL = Phrase("{low} to {high}")
+CHANGE_RATE = Phrase("{change} ({goodput})")
+NOT_IN_LINUX = Phrase("{change} (not in Linux)")
+NO_RESULT = Phrase("no result")
+"""Why a change that failed in every run has none."""
+
+LIKE = (
+    Phrase("goodput {goodput:+.1f} %"),
+    Phrase("shares of the paths {shares:.1f} points"),
+    Phrase("reordering {reordering:+.1f} points"),
+    Phrase("segments sent again {losses:+.1f} points"),
+    Phrase("smoothed RTT {srtt:+.1f} %"),
+)
+LIKE_OUTAGES = Phrase("end of outages {outages:.1f} % of the time")
+DIFFERS: Mapping[str, tuple[Phrase, Phrase]] = {
+    "goodput": (Phrase("The goodput"), Phrase("{value} %")),
+    "shares": (Phrase("The share of a path in the goodput"), Phrase("{value} points")),
+    "reordering": (Phrase("The share of data out of order"), Phrase("{value} points")),
+    "losses": (Phrase("The share of segments sent again"), Phrase("{value} points")),
+    "srtt": (Phrase("The smoothed RTT of a path"), Phrase("{value} %")),
+    "outages": (Phrase("The end of an outage"), Phrase("{value} % of the time")),
+}
+
+# Changes that are tried.
+
+CHANGE_PACING = Phrase("pacing (`tc ... fq`)")
+CHANGE_BUFFER = Phrase("a {buffer} of {size} instead of {now}")
+CHANGE_ALGORITHM = Phrase("the {kind} {name} instead of {now}")
+CHANGE_BOTH = Phrase("the controller {controller} with the scheduler {scheduler}")
+CHANGE_LINUX_NAME = Phrase("{name} (Linux: {linux})")
+CHANGE_BACKUP = Phrase("{path} as backup")
+CHANGE_NO_BACKUP = Phrase("{path} no longer a backup")
+CHANGE_WITHOUT = Phrase("without {path}")
+CHANGE_ONLY = Phrase("{path} only")
+CHANGE_FIRST = Phrase("{path} first")
+CHANGE_QUEUES = Phrase("fq-codel on every link")
+
+# The file of a twin: its head, and the ground of each line.
+
+TWIN_HEAD = Sentence(
+    "Written by `anabranch diagnose --twin`: the scenario that a capture implies. Each line says where its value comes "
+    "from: a fact in the capture, an inference from it, or given by the user. An unknown value was searched until the "
+    "run was like the capture. The run {is_like} like the capture. It differs by: {differences}."
+)
+IS_LIKE = Phrase("is")
+IS_NOT_LIKE = Phrase("is NOT")
+GROUND_RESET = Phrase("its subflows were reset")
+GROUND_LOSS = Phrase("{lost} of {segments} {segments:segment|segments} lost while the queue was short")
+GROUND_BACKUP = Phrase("flag B of its handshake")
+GROUND_OUTAGE = Phrase("nothing was acknowledged; it ends between two probes")
+GROUND_NO_DELAY = Phrase("the capture has no round trip")
+GROUND_DELAY = Phrase(
+    "half of the shortest round trip ({rtt}) without the serialisation times; captured at one end only"
+)
+GROUND_GIVEN = Phrase("capacity given by the user")
+GROUND_RATE = Phrase("the link was busy for {time}: {low} to {high}")
+GROUND_TRAIN = Phrase("the fastest train of packets; the highest rate of one second is {rate}")
+GROUND_NO_RATE = Phrase("too few packets in a row to measure it")
+GROUND_FULL_QUEUE = Phrase("round trips up to {rtt} before losses")
+GROUND_QUEUE = Phrase("the queue was never seen full; at most {packets} {packets:packet|packets} waited")
+GROUND_HANDSHAKE = Phrase("its handshake")
+GROUND_NONE = Phrase("no packet shows it")
+GROUND_MSS = Phrase("the largest segment, or the MSS that the receiver announced")
+GROUND_RECEIVE_BUFFER = Phrase("the largest window advertised")
+GROUND_RECEIVE_INITIAL = Phrase("the first window advertised; the window grew")
+GROUND_PROFILE = Phrase("no packet shows it; Linux starts with a small window and lets it grow")
+GROUND_LINUX = Phrase("no packet shows it; the default of Linux")
+GROUND_NO_SACK = Phrase("losses were repaired, but no acknowledgement had a SACK block")
+GROUND_SEND_BUFFER = Phrase("the data without DATA_ACK stay at one ceiling")
+GROUND_NO_SEND_BUFFER = Phrase("no sign that it was full")
+GROUND_BYTES = Phrase("data that arrived")
+GROUND_OPEN = Phrase("the connection outlasts the capture; the run lasts as long as the capture")
+GROUND_DOWN = Phrase("most data came from the server")
+GROUND_ON = Phrase("acknowledgements released no segments: the application had no more data")
+GROUND_OFF = Phrase("assumed to write steadily")
+GROUND_WRITE_RATE = Phrase("the goodput")
+GROUND_FITS = Phrase("best fit of the values tried; no packet shows it")
+GROUND_BEST = Phrase("best fit of the values tried")
+GROUND_SCALED = Phrase("{ground}; best fit")
+GROUND_UNACKNOWLEDGED = Phrase("the most data without DATA_ACK; best fit of the values tried")
+GROUND_READER = Phrase("the receive window closed: the application reads slowly")
+GROUND_OVERTAKING = Phrase("best fit of the values tried: packets overtake each other")
+GROUND_JITTER = Phrase("makes runs with different seeds differ; the run with this seed is most like the capture")
+
+# The report and the notebook.
+
+OTHER_UNREADABLE = Phrase("a diagnosis that cannot be read")
+OTHER = Phrase("the diagnosis of {files}")
+"""What a folder holds that is not replaced."""
+REPORT_TITLE = Phrase("Diagnosis of {files}")
+REPORT_CAUSES = Phrase("What the subflows waited for")
+REPORT_PATHS = Phrase("The paths")
+REPORT_WAITING = Phrase("What each subflow waited for, and how long others waited for it")
+REPORT_WAITING_CAPTION = Sentence(
+    "The total time that each subflow waited, by cause. The order of the causes is that of precedence, not of time."
+)
+REPORT_BLOCKING_CAPTION = Sentence(
+    "Hatched: how long data of other subflows filled the receive window because data in flight on this subflow were "
+    "missing."
+)
+REPORT_REMEDIES = Phrase("Remedies")
+REPORT_TRIALS = (
+    Phrase("change"),
+    Phrase("kind"),
+    Phrase("in Linux"),
+    Phrase("goodput<br>Mbit/s"),
+    Phrase("gain<br>Mbit/s"),
+    Phrase("helps"),
+)
+REPORT_MAYBE = Phrase("perhaps")
+REPORT_TWIN = Phrase("The twin")
+REPORT_UNKNOWN = Phrase("Not visible in this capture")
+REPORT_UNKNOWN_HEAD = (Phrase("what"), Phrase("why"), Phrase("shown by a capture"))
+REPORT_GROUNDS = Phrase("What the causes mean")
+REPORT_GROUNDS_HEAD = (Phrase("waited for"), Phrase("meaning"), Phrase("kind"), Phrase("how a capture shows it"))
+REPORT_MADE = Phrase("How this report was made")
+REPORT_OVER_TIME = Phrase("Over time")
+REPORT_RATE = Phrase("Goodput of each path")
+REPORT_RATE_CAPTION = Sentence(
+    "Data that arrived first by each path, in windows of equal length, and the sum over all paths."
+)
+REPORT_RTT = Phrase("Round-trip time of each path")
+REPORT_RTT_CAPTION = Sentence(
+    "Time from each segment to its acknowledgement, as means over short intervals. For a capture at the receiver, "
+    "round trips are reconstructed from timestamps."
+)
+REPORT_FIGURE = Phrase("{title} over time")
+
+# In a notebook and in `run.explain()`.
+
+NOT_MEASURED = Sentence("The run did not record what the sender waited for.")
+MORE_CONNECTIONS = Sentence(
+    "{count} more {count:connection is|connections are} not shown; `anabranch diagnose` shows all of them."
+)
+
+# While a capture goes on.
+
+FOLLOW = Phrase("{time:.1f} s: {connection}: goodput {goodput}; the subflows waited for: {shares}")
+
+# Errors.
+
+EVERY_ALONE = Phrase("--every sets the interval of --follow: give --follow, too")
+NO_INTERVAL = Phrase("--every {value}: takes a number of seconds, {least} or more")
+FOLLOW_QUIET = Phrase("--follow prints lines while it runs, and --quiet prints nothing: leave one of them out")
+FOLLOW_FOLDER = Phrase("--follow: {source} is a folder; give a capture file or - for standard input")
+QLOG_STDIN = Phrase("--qlog reads the captures twice, but standard input can be read once: write it to a file first")
+QLOG_FOLDER = Phrase("--qlog: {source} is a folder; give capture files")
+NO_PAIR = Phrase('--capacity {pair}: takes PATH=RATE, such as --capacity 0="80 Mbit/s"')
+SECOND_CAPACITY = Phrase("--capacity {pair}: path {path} already has {rate}; give it once")
+NO_SECONDS = Phrase("every: {value} is not a number of seconds; give a number above 0")
+TWIN_OF_STDIN = Phrase("-: a twin needs a capture that can be read twice; write standard input to a file first")
+CAPACITY_OF_RUN = Phrase("{folder}: a run knows the capacity of its links; leave --capacity out")
+WRONG_KIND = Phrase("{folder}: {found}; diagnose takes {run}, {analysis} or capture files")
+OTHER_TRACE = Phrase(
+    "{folder}: this version ({now}) does not give the trace of the run (version {then}) again, so the run cannot be "
+    "diagnosed; run the scenario again with --out"
+)
+NO_UNIT = Phrase('capacity of {path}: {value} has no unit; write it as "80 Mbit/s"')
+NO_RATE = Phrase("capacity of {path}: {error}")
+GIVEN_TWICE = Phrase("capacity of {path}: given twice; give it once")
+NO_SUCH_PATH = Phrase("capacity of {path}: no such path; {choices}")
+NO_CONNECTION = Phrase("the capture has no connection")
+CHOICES = Phrase("paths are {paths}")
+CHOICE = Phrase("{path} ({client})")
+CAPACITY_TOO_LOW = Phrase(
+    "capacity of {path}: {given} is less than the {shown} that the capture shows on {subflow}; give {shown} or "
+    "more, as the rate of IP packets"
+)

@@ -1,0 +1,220 @@
+"""The templates of what commands print: each is filled with values at both ends of their ranges, and proof-read.
+
+Modules that choose among the templates of a command have no sentence of their own.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from string import Formatter
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import anabranch
+from anabranch.sentences import Phrase, Sentence, diagnose
+
+ROOT = Path(anabranch.__file__).parent
+WORDS = 30
+"""In one sentence."""
+OWN = 2
+"""Words of a string that is no sentence: a name, a unit, a pair of labels."""
+
+RATES = ("1 bit/s", "400 Gbit/s")
+SHARES = ("0.001 %", "100 %")
+FLOWS = ("10.0.0.1:1 - 10.0.0.2:1", "[2001:db8:1:2:3:4:5:6]:65535 - [2001:db8:1:2:3:4:5:7]:65535")
+CAUSES = tuple(texts["name"] for texts in diagnose.CAUSES.values())
+REMEDIES = tuple(texts["remedy"] for texts in diagnose.CAUSES.values())
+CHANGES = ("path0 only", "the controller uncoupled (Linux: reno) instead of linked-increases")
+COUNTS = (1, 2, 1_000_000)
+
+VALUES: Mapping[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("after", "before", "capacity", "given", "goodput", "rate", "shown"), RATES),
+    **dict.fromkeys(("low", "high"), RATES),
+    **dict.fromkeys(("count", "lost", "packets", "paths", "runs", "seeds", "segments"), COUNTS),
+    "capacities": ("1 bit/s", "at least 5 Mbit/s + 80 Mbit/s (given)"),
+    **dict.fromkeys(("cause", "buffer"), CAUSES),
+    "causes": (CAUSES[0], ", ".join(CAUSES[3:7])),
+    "remedy": REMEDIES,
+    "share": SHARES,
+    "shares": ("application 100 %", ", ".join(f"{cause} 9.99 %" for cause in CAUSES[3:7])),
+    "subflow": FLOWS,
+    **dict.fromkeys(("connection", "client"), ("10.0.0.1:49152", "[2001:db8::1]:49152")),
+    "host": ("client", "server", diagnose.SENDER, diagnose.SENDER_OR_RECEIVER),
+    "limits": ("limited by: congestion window 100 %",),
+    "reason": ("MP_FAIL", "it ends within a block, at octet 1234567"),
+    "receiver": ("client", "server"),
+    "twin": (diagnose.TWIN, diagnose.SCENARIO_OF_RUN),
+    **dict.fromkeys(("change", "changes"), CHANGES),
+    **dict.fromkeys(("file", "files", "folder", "source"), ("c", "captures/client-0.pcapng")),
+    **dict.fromkeys(("title", "what", "why", "line", "ground", "error", "found"), ("a text", "another text")),
+    **dict.fromkeys(("run", "analysis"), ("a run", "an analysis of captures")),
+    **dict.fromkeys(("name", "now", "then", "controller", "scheduler", "linux", "kind"), ("a", "min-rtt")),
+    "size": ("1 B", "16 MB"),
+    "time": ("1 ms", "2 h 3 min"),
+    "rtt": ("0.01 ms", "1234 ms"),
+    "path": ("0", "path31", "10.0.0.1"),
+    "choices": ("paths are 0 (10.0.0.1)",),
+    "pair": ("0=80 Mbit/s",),
+    "place": (diagnose.AT_SENDER, diagnose.AT_RECEIVER, diagnose.FROM_BEGINNING),
+    "command": ("`ss -tim`",),
+    "capture": ("shown by a capture at the sender",),
+    "value": ("0.1", "-5"),
+    "least": ("0.1",),
+    "measure": ("The goodput", "The smoothed RTT of a path"),
+    **dict.fromkeys(("difference", "most"), ("+0.1 %", "-20.9 points", "10 % of the time")),
+    **dict.fromkeys(("differences",), ("goodput +0.0 %", "goodput -1.2 %, reordering +3.0 points")),
+    "is_like": (diagnose.IS_LIKE, diagnose.IS_NOT_LIKE),
+    "interval": ("1 bit/s to 2 bit/s",),
+    **dict.fromkeys(("reordering", "losses", "srtt", "outages"), (-123.4, 0.0, 123.4)),
+}
+"""By name of a value: what it may be, at both ends."""
+
+NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
+    "diagnose.LIKE": {"goodput": (-99.9, 0.0, 123.4), "shares": (0.0, 99.9)},
+    "diagnose.FOLLOW": {"time": (0.1, 86400.0)},
+    "diagnose.CHOICES": {"paths": ("0 (10.0.0.1)", "0 (10.0.0.1), 1 (10.0.1.1)")},
+    "diagnose.CHANGE_BUFFER": {"buffer": ("send buffer", "receive buffer"), "now": ("1 B", "6 MB")},
+    "diagnose.GROUND_RATE": {"low": ("0.1 Mbit/s",), "high": ("9e+03 Mbit/s",)},
+}
+"""Templates in which a name means something else."""
+
+COMMANDS = (diagnose,)
+CHOOSING = {
+    "diagnose": (
+        "causes.py", "diagnosis/*.py", "diagnosis/twin/*.py", "why/*.py", "cli/diagnose.py"
+    ),
+}  # fmt: skip
+"""Modules of each command that choose sentences."""
+HELP = {"diagnose"}
+"""Functions whose option texts stand beside the options."""
+
+
+def templates(module: ModuleType) -> Iterator[tuple[str, Phrase]]:
+    """Every template of `module`, with the name under which it stands."""
+
+    def inside(value: object) -> Iterator[Phrase]:
+        if isinstance(value, Phrase):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from chain.from_iterable(map(inside, value.values()))
+        elif isinstance(value, tuple):
+            yield from chain.from_iterable(map(inside, value))
+
+    command = module.__name__.rpartition(".")[2]
+    for name, value in vars(module).items():
+        if name.isupper():
+            yield from ((f"{command}.{name}", one) for one in inside(value))
+
+
+def filled(name: str, template: Phrase) -> Iterator[str]:
+    """The template with the first value of each kind, the last of each, and each single value in turn."""
+    fields = dict.fromkeys(field for _, field, _, _ in Formatter().parse(template) if field)
+    own = NUMBERS.get(name, {})
+    unknown = [field for field in fields if field not in own and field not in VALUES]
+    assert not unknown, f"{name}: no values are known for {unknown}"
+    ranges = {field: own.get(field, VALUES.get(field, ())) for field in fields}
+    for pick in (0, -1):
+        yield template(**{field: values[pick] for field, values in ranges.items()})
+    for field, values in ranges.items():
+        for value in values:
+            yield template(**{other: all_[0] for other, all_ in ranges.items()} | {field: value})
+
+
+def faults(template: Phrase, text: str) -> Iterator[str]:
+    """What is wrong with a filled template."""
+    if text != text.strip() or "  " in text or not text.isascii():
+        yield "blanks or characters"
+    if re.search(r"[{}]|\bNone\b|\bnan\b|\binf\b", text):
+        yield "an empty value"
+    if re.search(r" [,;:)]| \.(?!\.)|\( |\(\)|(?<!\.)\.\.$|,,|: ?[.;,]", text):
+        yield "punctuation"
+    if re.search(r"(?<![\d.:])1 (?!ms|bit/s)\w+s\b", text):
+        yield "one of many"
+    if re.search(r"(?<![\d.])(?:2|1000000) (?:seed|run|path|packet|connection|subflow|segment|time|pair)\b", text):
+        yield "many of one"
+    if any(len(part.split()) > WORDS for part in re.split(r"(?<=[.:;]) ", text)):
+        yield f"more than {WORDS} words"
+    if isinstance(template, Sentence) != text.endswith("."):
+        yield "full stop"
+    if isinstance(template, Sentence) and text[0].islower() and not template.startswith("{"):
+        yield "small letter"
+
+
+@pytest.mark.parametrize("module", COMMANDS)
+def test_a_template_gives_correct_text_with_every_value(module: ModuleType) -> None:
+    found = [
+        f"{name}: {fault}: {text}"
+        for name, template in templates(module)
+        for text in dict.fromkeys(filled(name, template))
+        for fault in faults(template, text)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("template", "text", "fault"),
+    [
+        (Sentence("x"), "The goodput is 5 Mbit/s", "full stop"),
+        (Phrase("x"), "for 1 seeds", "one of many"),
+        (Phrase("x"), "for 2 seed", "many of one"),
+        (Sentence("x"), "The cause is None.", "an empty value"),
+        (Sentence("x"), "The cause is  slow.", "blanks or characters"),
+        (Sentence("x"), "The cause is: .", "punctuation"),
+        (Sentence("x"), "the cause is slow.", "small letter"),
+        (Sentence("x"), "A " + "long " * 30 + "sentence.", "more than 30 words"),
+    ],
+)
+def test_a_fault_is_found(template: Phrase, text: str, fault: str) -> None:
+    assert list(faults(template, text)) == [fault]
+
+
+def test_a_value_too_many_or_too_few_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        diagnose.GOODPUT()
+    with pytest.raises(TypeError, match="share"):
+        diagnose.GOODPUT(goodput="1 bit/s", share="1 %")
+
+
+def literals(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Strings of a module that are no documentation, f-strings with their values left out, and their lines."""
+    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            skipped |= {id(part) for part in node.values}
+            yield node.lineno, "".join(str(p.value) if isinstance(p, ast.Constant) else "_" for p in node.values)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in HELP:
+            skipped |= {id(part) for deco in node.decorator_list for part in ast.walk(deco)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+            yield node.lineno, node.value
+
+
+def words(text: str) -> list[str]:
+    """Words of a text without markup, keys and code."""
+    bare = re.sub(r"<[^>]*>?|\w+ = |[\w-]+:[\w.-]+|[\w.]+\[[^\]]*\]|\w*[_=./{}]\w*|--\w+", " ", text)
+    return re.findall(r"\b[A-Za-z][a-z]{2,}\b", bare)
+
+
+@pytest.mark.parametrize("command", CHOOSING)
+def test_modules_that_choose_sentences_have_none(command: str) -> None:
+    files = sorted({file for pattern in CHOOSING[command] for file in ROOT.glob(pattern)})
+    assert len(files) >= len(CHOOSING[command])
+    own = [
+        f"{file.relative_to(ROOT)}:{line}: {text}"
+        for file in files
+        for line, text in literals(ast.parse(file.read_text("utf-8")))
+        if len(words(text)) > OWN
+    ]
+    assert not own, "\n".join(own)
+
+
+@pytest.mark.parametrize("module", COMMANDS)
+def test_every_template_is_used(module: ModuleType) -> None:
+    command = module.__name__.rpartition(".")[2]
+    text = "\n".join(file.read_text("utf-8") for pattern in CHOOSING[command] for file in ROOT.glob(pattern))
+    names = [name for name in vars(module) if name.isupper()]
+    assert [name for name in names if not re.search(rf"\bsay\.{name}\b", text)] == []
