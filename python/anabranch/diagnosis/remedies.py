@@ -79,8 +79,10 @@ class Tried:
 
     def named(self, *, rate: bool = False) -> str:
         """Return the change in words, with its goodput if `rate`, and whether Linux lacks it."""
-        text = say.CHANGE_RATE(change=self.what, goodput=_rate(self.goodput.mean)) if rate else self.what
-        return text if self.in_linux else say.NOT_IN_LINUX(change=text)
+        if not rate:
+            return self.what if self.in_linux else say.NOT_IN_LINUX(change=self.what)
+        template = say.CHANGE_RATE if self.in_linux else say.CHANGE_RATE_NOT_IN_LINUX
+        return template(change=self.what, goodput=_rate(self.goodput.mean))
 
 
 @dataclass(frozen=True)

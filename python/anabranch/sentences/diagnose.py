@@ -129,21 +129,22 @@ SATURATED = Sentence(
     "{paths:The path was|All paths were} saturated. A larger buffer or another scheduler would not raise the goodput."
 )
 MAIN_CAUSE_OPEN_AT_RECEIVER = Sentence(
-    "The main cause is a limit at the sender, most likely: {cause}. A capture at the sender would show which."
+    "Main cause: a limit at the sender, most likely {cause}. A capture at the sender would show which."
 )
 MAIN_CAUSE_OPEN_AT_SENDER = Sentence(
-    "The main cause is a limit at {host}: {causes}. This capture cannot tell which; `ss -tin` on the sender can."
+    "Main cause: a limit at {host}: {causes}. This capture cannot tell which; `ss -tin` on the sender can."
 )
 SENDER = Phrase("the sender")
 SENDER_OR_RECEIVER = Phrase("the sender or the receiver")
 MAIN_CAUSE_HANDSHAKE = Sentence(
-    "The main cause is the handshake: it took most of the time. Possible remedy (not tried): keep the connection open, "
+    "Main cause: the handshake, which took most of the time. Possible remedy (not tried): keep the connection open, "
     "or use TCP Fast Open (RFC 7413)."
 )
 MAIN_CAUSE_APPLICATION = Sentence(
-    "The main cause is the sending application, not the network: it had no data to send. Remedy: {remedy}."
+    "Main cause: application ({share} of the time). It had no data to send; the network was not the limit. "
+    "Remedy: {remedy}."
 )
-MAIN_CAUSE = Sentence("The main cause is {cause} ({share}). Possible remedy (not tried): {remedy}.")
+MAIN_CAUSE = Sentence("Main cause: {cause} ({share} of the time). Possible remedy (not tried): {remedy}.")
 BUFFER_TOO = Sentence(
     "The {buffer} took only {share} of the time, but a full buffer keeps the congestion window from growing. "
     "This may help more (not tried): {remedy}."
@@ -288,6 +289,7 @@ TRIED_HURTS = Phrase("lowers the goodput: {changes}")
 TRIED_BEYOND = Phrase("{line}; the capture does not show that the paths can carry that much")
 INTERVAL = Phrase("{low} to {high}")
 CHANGE_RATE = Phrase("{change} ({goodput})")
+CHANGE_RATE_NOT_IN_LINUX = Phrase("{change} ({goodput}, not in Linux)")
 NOT_IN_LINUX = Phrase("{change} (not in Linux)")
 NO_RESULT = Phrase("no result")
 """Why a change that failed in every run has none."""

@@ -142,7 +142,7 @@ def _help(connection: Mapping[str, Any]) -> str:
         return say.MAIN_CAUSE_HANDSHAKE()
     remedy = CAUSES[main].remedy
     if main == "application":
-        return say.MAIN_CAUSE_APPLICATION(remedy=remedy)
+        return say.MAIN_CAUSE_APPLICATION(share=units.percent(causes[main]), remedy=remedy)
     found = say.MAIN_CAUSE(cause=CAUSES[main].name, share=units.percent(causes[main]), remedy=remedy)
     return " ".join([found, *_buffer_too(connection)])
 
