@@ -89,7 +89,7 @@ def test_what_is_searched_cannot_be_set(command: Command) -> None:
         assert "--only NAME" in done.err
     done = command("recommend", *paths, "--set", "connection.protocol=udp", "--budget", "1")
     assert done.status == 2
-    assert "datagrams" in done.err
+    assert "a UDP flow has no controller to recommend" in done.err
 
 
 @pytest.mark.parametrize("controller", ["coupled", "ewtcp", "uncoupled", "cubic"])
@@ -132,9 +132,9 @@ def test_a_transfer_that_is_said_is_taken_and_called_short_if_it_is() -> None:
     fat = ["100 Mbit/s, 300 ms"]
     assert paths.too_short(command_scenario(fat, None)) == ""
     note = paths.too_short(command_scenario(fat, "10 MB"))
-    assert "the transfer is short: at full rate it takes 800 ms" in note
+    assert note.startswith("The transfer is short: at full rate it takes 800 ms")
     assert f"--transfer '{paths.enough(SMALL.set('path.0.delay', '1 ms'))}'" not in note
-    assert "--transfer '28 s' would do" in note
+    assert "--transfer '28 s' or longer" in note
     said = command_scenario(fat, None, **{"transfer.bytes": "3 MB"})
     assert said.check()["connections"][0]["transfer"]["extent_bytes"] == 3_000_000
 
@@ -145,7 +145,7 @@ def test_paths_are_described_with_delays_one_way_and_queues_in_time() -> None:
     assert str(first) == "5 Mbit/s, 100 ms one way, queue 100 packets (240 ms when full)"
     assert second.full == pytest.approx(0.6)
     uneven = ab.Scenario.of_paths(["5 Mbit/s, 100 ms, queue 64 kB, delay_down 20 ms"], transfer="1 MB")
-    assert str(paths.paths(uneven)[0]) == "5 Mbit/s, 100 ms there and 20 ms back, queue 64 kB (102 ms when full)"
+    assert str(paths.paths(uneven)[0]) == "5 Mbit/s, 100 ms up and 20 ms down, queue 64 kB (102 ms when full)"
 
 
 def test_links_of_today_are_described_as_what_they_are() -> None:
@@ -153,7 +153,7 @@ def test_links_of_today_are_described_as_what_they_are() -> None:
     up = [str(path) for path in paths.paths(ab.Scenario.of_paths(both, transfer="1 MB"))]
     assert up[0] == "802.11ax, 10 m, about 600 Mbit/s, 5 ms one way, queue 500 packets (9.99 ms when full)"
     assert up[1].startswith("cellular, about 8 Mbit/s, 12 ms one way, queue 1200 packets (1.8 s")
-    assert up[2].startswith("satellite, about 18 Mbit/s, 12 ms there and 8 ms back")
+    assert up[2].startswith("satellite, about 18 Mbit/s, 12 ms up and 8 ms down")
     down = paths.paths(ab.Scenario.of_paths(both, transfer="1 MB").set("transfer.direction", "down"))
     assert [path.kind for path in down[1:]] == ["cellular, about 46 Mbit/s", "satellite, about 150 Mbit/s"]
 
@@ -162,7 +162,7 @@ def test_over_fast_paths_a_transfer_that_is_chosen_is_short_and_called_so() -> N
     # Slow start into 1.8 s of LTE's queue takes 17 s; four times as long at 600 Mbit/s would be 5 GB a run.
     fast = command_scenario(["wifi6 10 m", "lte driving"], None, **{"transfer.direction": "up"})
     assert fast.check()["connections"][0]["transfer"]["extent_s"] == 17
-    assert "--transfer '66 s' would do" in paths.too_short(fast)
+    assert "--transfer '66 s' or longer" in paths.too_short(fast)
 
 
 def test_queues_are_varied_in_the_unit_they_have() -> None:
@@ -263,7 +263,7 @@ def test_what_contradicts_itself_is_refused(command: Command) -> None:
     assert "is not CONTROLLER, JUDGE, SCHEDULER or alone=PATH, BUFFER" in done.err
     done = command("recommend", "--path", PATHS[0], "--candidate", str(PLAIN), "--only", "olia")
     assert done.status == 2
-    assert "--candidate is no search" in done.err
+    assert "leave one of them out" in done.err
     for candidate in ("couple, none, min-rtt, 1 MB", "coupled, none, min-rt, 1 MB"):
         done = command("recommend", "--path", PATHS[0], "--candidate", candidate, "--seeds", "1")
         assert done.status == 2

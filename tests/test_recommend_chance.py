@@ -11,9 +11,9 @@ import pytest
 import anabranch as ab
 from anabranch.recommendation import Candidate, choices, search
 from anabranch.recommendation.candidates import GOODPUT, MEASURES
+from anabranch.recommendation.findings import sentences
 from anabranch.recommendation.ledger import Made, Maker
 from anabranch.recommendation.pairs import Comparison
-from anabranch.recommendation.sentences import sentences
 from anabranch.sweeps.task import Record, Task
 
 PATHS = ["5 Mbit/s, 100 ms, delay_variation 1 %", "2 Mbit/s, 10 ms, delay_variation 1 %"]
@@ -99,9 +99,9 @@ def test_a_candidate_that_is_better_is_found_and_called_surely_so() -> None:
     found = search(BASE, choices(BASE), runs=150, make_runs=world(3, better, 0.2))
     assert found.best == PLAIN._replace(controller="cubic", scheduler="blest")
     told = " ".join(sentences(found))
-    assert "against plain TCP over the best path (TCP over path" in told
+    assert "Compared with plain TCP over the best path (TCP over path" in told
     assert "surely better" in told
-    assert "against coupled, min-rtt: " in told  # the default, too, is compared
+    assert "Compared with coupled, min-rtt: " in told  # the default, too, is compared
 
 
 def test_a_candidate_that_is_a_little_better_and_fails_at_times_does_not_cost_the_answer() -> None:
@@ -152,9 +152,9 @@ def test_nothing_is_recommended_while_the_interval_is_wide(own: float, answered:
     assert (max(wide) <= 0.2 * comparison.means[base][GOODPUT.field]) == answered
     if not answered:
         (first, *_) = sentences(found)
-        assert first.startswith("no answer in 24 runs: ")
-        assert "an interval wider than 20 % of" in first
-        assert "; try --seeds " in first
+        assert first.startswith("No answer in 24 runs: ")
+        assert "the interval is wider than 20 % of" in first
+        assert " Try --seeds " in first
 
 
 def test_a_search_goes_on_until_the_interval_is_narrow() -> None:

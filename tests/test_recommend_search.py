@@ -15,6 +15,8 @@ import anabranch as ab
 from anabranch.recommendation import Candidate, candidates, choices, search
 from anabranch.recommendation.ledger import Job
 from anabranch.recommendation.search import APART, LOOKS
+from anabranch.sentences import common
+from anabranch.sentences import recommend as say
 from anabranch.sweeps import threads
 from anabranch.sweeps.plan import NO_LIMITS
 from anabranch.sweeps.task import Record, Task
@@ -61,7 +63,7 @@ def test_candidates_and_plain_tcp_over_each_path_have_the_same_seeds_which_nothi
 
 def answer_of(text: str) -> str:
     """What a search prints, without its own command."""
-    return re.sub(r"(the same again:\n).*", r"\1", text)
+    return re.sub(rf"({say.AGAIN}\n).*", r"\1", text)
 
 
 @pytest.mark.parametrize("runs", [7, 33, 61])
@@ -95,8 +97,8 @@ def test_a_search_that_time_ended_knows_what_one_of_as_many_runs_knows(command: 
     def told(text: str) -> str:
         """Without the suggestion, which says seconds or runs, and the seconds themselves."""
         flat = " ".join(text.split())
-        flat = re.sub(r"; try --(budget|runs) \d+", "", flat)
-        return re.sub(r"no answer in [0-9.]+ m?s \((\d+ runs?)\)", r"no answer in \1", flat)
+        flat = re.sub(r" Try --(budget|runs) \d+\.", "", flat)
+        return re.sub(r"No answer in [0-9.]+ m?s \((\d+ runs?)\)", r"No answer in \1", flat)
 
     assert told(repeated.out) == told(timed.out)
 
@@ -126,11 +128,13 @@ def test_too_few_runs_are_no_answer_and_the_suggested_number_is_one(command: Com
     assert short.status == 0
     summary = json.loads(short.out)
     assert (summary["recommended"], summary["runs"], summary["ended"]) == (None, 20, "runs")
-    assert summary["sentences"][0].startswith("no answer in 20 runs: ")
+    assert summary["sentences"][0].startswith("No answer in 20 runs: ")
     option, number = summary["suggestion"].split()
     assert option == "--runs"
     longer = command("recommend", *options(*PATHS), "--transfer", "2 s", "--runs", number)
-    assert longer.out.splitlines()[0].startswith("down (server to client): 2 s over 2 paths")
+    assert longer.out.splitlines()[0].startswith(
+        "goal: the highest goodput; transfer: 2 s, down (server to client), over"
+    )
     assert "\nrecommended: " in longer.out
     assert f"rests on {number} runs" in " ".join(longer.out.split())
 
@@ -145,9 +149,8 @@ def test_given_candidates_are_compared_on_the_same_seeds_with_plain_tcp(command:
     tcp = {f"TCP over {path} alone, {name}" for path in ("path0", "path1") for name in ("coupled", "cubic")}
     assert names == {"coupled, min-rtt", "cubic, ecf, buffer 350 kB"} | tcp
     few = command("recommend", *options(*PATHS), "--transfer", "2 s", *some, "--seeds", "4")
-    assert "no answer in 24 runs: 4 pairs were run, and a recommendation takes 5; try --seeds 10" in " ".join(
-        few.out.split()
-    )
+    why = say.FEW_PAIRS(pairs=4, needed=5)
+    assert f"No answer in 24 runs: {why}. Try --seeds 10." in " ".join(few.out.split())
 
 
 def test_a_scenario_without_chance_is_one_run_and_its_comparison_exact() -> None:
@@ -160,9 +163,9 @@ def test_a_scenario_without_chance_is_one_run_and_its_comparison_exact() -> None
         assert difference["low"] is difference["high"] is difference["p_holm"] is None
         assert row["goodput_mbps"]["low"] is None
     told = " ".join(found.text().split())
-    assert "nothing in the scenario is random: 5 seeds gave the same run, and the differences are exact" in told
+    assert say.NOTHING_RANDOM(seeds=5) in told
     assert "1 run (5 identical)" in told
-    assert "95 %:" not in told
+    assert "95 % interval" not in told
     assert "surely" not in told
 
 
@@ -223,9 +226,10 @@ def test_the_first_line_names_the_direction(command: Command, direction: str) ->
     some = ["--candidate", str(PLAIN), "--seeds", "5"]
     done = command("recommend", *options(*PATHS), "--transfer", "2 s", "--direction", direction, *some)
     assert done.status == 0
-    assert done.out.startswith(f"{direction} (")
+    assert f"transfer: 2 s, {direction} (" in done.out.splitlines()[0]
     again = ["--set", f"transfer.direction={direction}"]
-    assert command("recommend", *options(*PATHS), "--transfer", "2 s", *again, *some).out.startswith(f"{direction} (")
+    done = command("recommend", *options(*PATHS), "--transfer", "2 s", *again, *some)
+    assert f"transfer: 2 s, {direction} (" in done.out.splitlines()[0]
 
 
 @pytest.mark.parametrize("goal", ["latency", "memory"])
@@ -283,11 +287,11 @@ def test_a_search_that_is_interrupted_answers_with_what_is_done(tmp_path: Path, 
     code = SIGNALLED.format(number=int(number), arguments=arguments)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 128 + number, (done.stdout, done.stderr)
-    assert done.stderr == "interrupted: what is said above was found until then\n"
+    assert done.stderr == f"{common.INTERRUPTED}\n"
     summary = json.loads((tmp_path / "out" / "recommendation.json").read_text(encoding="utf-8"))
     assert (summary["interrupted"], summary["ended"]) == (True, "interrupt")
-    assert done.stdout.startswith("down (server to client): 2 s over 2 paths")
-    assert f"interrupted, no answer in {summary['runs']} run" in done.stdout
+    assert done.stdout.startswith("goal: the highest goodput; transfer: 2 s, down (server to client),")
+    assert f"Interrupted, no answer in {summary['runs']} run" in done.stdout
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
 
 
@@ -299,7 +303,7 @@ def test_the_report_and_the_json_say_how_many_runs_it_rests_on(command: Command,
     assert summary["runs"] == 60
     assert summary == json.loads((tmp_path / "answer" / "recommendation.json").read_text(encoding="utf-8"))
     page = (tmp_path / "answer" / "report.html").read_text(encoding="utf-8")
-    assert "the answer rests on 60 runs" in page
+    assert "The answer rests on 60 runs" in page
     assert "--runs 60" in page
     # The scenario that is written is the recommended one.
     stored = ab.Scenario.load(tmp_path / "answer" / "scenario.toml").check()["connections"][0]

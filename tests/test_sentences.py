@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import anabranch
-from anabranch.sentences import Phrase, Sentence, diagnose
+from anabranch.sentences import Phrase, Sentence, common, diagnose, recommend
 
 ROOT = Path(anabranch.__file__).parent
 WORDS = 30
@@ -70,6 +70,32 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "is_like": (diagnose.IS_LIKE, diagnose.IS_NOT_LIKE),
     "interval": ("1 bit/s to 2 bit/s",),
     **dict.fromkeys(("reordering", "losses", "srtt", "outages"), (-123.4, 0.0, 123.4)),
+    **dict.fromkeys(("looks", "pairs", "identical", "seed"), COUNTS),
+    **dict.fromkeys(("members", "names"), ("a", "a, b, c, d and min-rtt")),
+    "goal": tuple(recommend.GOALS.values()),
+    "goals": ("throughput, latency, memory",),
+    "direction": tuple(recommend.DIRECTIONS.values()),
+    "transfer": ("1 B", "14 s"),
+    **dict.fromkeys(("delay", "up", "down", "slow_start"), ("1 ms", "2 h 3 min")),
+    "queue": ("1 B", "1200 packets"),
+    "queues": ("25 packets", "25 packets, 64 kB"),
+    "standard": ("802.11b", "802.11ax"),
+    "distance": ("0.5", "100"),
+    **dict.fromkeys(("candidate", "other"), ("coupled, min-rtt", "TCP over path0 alone, cubic, frto, buffer 350 kB")),
+    "candidates": COUNTS,
+    "looked": COUNTS,
+    "values": ("goodput 6.23 Mbit/s", "head-of-line delay, 95th percentile 74.5 ms, goodput 17.89 Mbit/s"),
+    "unit": ("Mbit/s", "ms", "kB"),
+    "details": ("exact; 1 pair, 5 identical", "+38 %; 95 % interval +1.70 to +1.71 Mbit/s; 5 pairs"),
+    "verdict": (recommend.SURELY_BETTER, recommend.NOT_SURE_CORRECTED(candidates=99)),
+    "same": (common.SAME_TRACE(what="mss", members="1 and 2", runs=2),),
+    "factor": ("4", "0.5"),
+    "spent": ("1 run", "29.9 s (123 runs)"),
+    "needed": (5, 40),
+    "reference": ("1.00 Mbit/s",),
+    "option": ("--runs 70", "--only"),
+    **dict.fromkeys(("text", "form", "example", "scenario", "key", "kinds"), ("a text",)),
+    "enough": ("5 s", "66 s"),
 }
 """By name of a value: what it may be, at both ends."""
 
@@ -78,18 +104,43 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "diagnose.FOLLOW": {"time": (0.1, 86400.0)},
     "diagnose.CHOICES": {"paths": ("0 (10.0.0.1)", "0 (10.0.0.1), 1 (10.0.1.1)")},
     "diagnose.CHANGE_BUFFER": {"buffer": ("send buffer", "receive buffer"), "now": ("1 B", "6 MB")},
+    "recommend.HEADLINE": {"paths": COUNTS},
+    "recommend.REPORT_TITLE": {"paths": ("5 Mbit/s", "5 Mbit/s + cellular")},
+    "recommend.NO_PATH": {"paths": ("path0", "path0, path1")},
+    "recommend.VALUE": {"value": ("0.00", "123.45"), "measure": ("goodput", "head-of-line delay, 95th percentile")},
+    "recommend.DIFFERENCE": {"value": ("-0.01", "+123.45"), "measure": ("goodput",)},
+    "recommend.DIFFERENCE_SHARE": {"share": ("-0.1", "+38")},
+    "recommend.DIFFERENCE_INTERVAL": {"low": ("-1.00",), "high": ("+2.00",)},
+    "recommend.SHORT": {"value": ("-0.01", "+123.45")},
+    "recommend.SHORT_INTERVAL": {"value": ("-0.01", "+123.45"), "low": ("-1.00",), "high": ("+2.00",)},
+    "recommend.NOT_DISTINCT": {"candidates": ("coupled (+0.1 ms; not sure)",)},
+    "recommend.UNABLE": {"candidates": ("coupled", "coupled; cubic")},
+    "recommend.QUEUES_UNABLE": {"value": ("goodput 6.23 Mbit/s",)},
+    "recommend.QUEUES_BEST": {"value": ("goodput 6.23 Mbit/s",)},
+    "recommend.QUEUES_BETTER": {"value": ("goodput 6.23 Mbit/s",)},
+    "recommend.STILL_LOOKING": {"runs": (53, 1000)},
+    "recommend.COMPARED": {"runs": ("1 run", "40 runs")},
+    "recommend.RESULT": {"runs": ("1 run", "1 run (5 identical)", "40 runs")},
+    "recommend.RESULT_AMONG": {"runs": ("1 run", "1 run (5 identical)", "40 runs")},
+    "recommend.CONNECTIONS": {"count": (0, 2, 100)},
+    "recommend.PACKETS": {"count": (2, 1200)},
+    "recommend.NOTHING_RANDOM": {"seeds": (2, 10)},
+    "recommend.NO_CHANCE": {"seeds": (2, 10)},
+    "recommend.NOT_SURE_CORRECTED": {"candidates": (2, 99)},
     "diagnose.GROUND_RATE": {"low": ("0.1 Mbit/s",), "high": ("9e+03 Mbit/s",)},
 }
 """Templates in which a name means something else."""
 
-COMMANDS = (diagnose,)
+COMMANDS = (common, diagnose, recommend)
 CHOOSING = {
     "diagnose": (
         "causes.py", "diagnosis/*.py", "diagnosis/twin/*.py", "why/*.py", "cli/diagnose.py"
     ),
+    "recommend": ("recommendation/*.py", "cli/recommend.py"),
+    "common": ("alike.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
 }  # fmt: skip
 """Modules of each command that choose sentences."""
-HELP = {"diagnose"}
+HELP = {"diagnose", "recommend"}
 """Functions whose option texts stand beside the options."""
 
 
@@ -126,7 +177,7 @@ def filled(name: str, template: Phrase) -> Iterator[str]:
 
 def faults(template: Phrase, text: str) -> Iterator[str]:
     """What is wrong with a filled template."""
-    if text != text.strip() or "  " in text or not text.isascii():
+    if text != text.strip() or "  " in text.replace("\n  ", " ") or not text.isascii():
         yield "blanks or characters"
     if re.search(r"[{}]|\bNone\b|\bnan\b|\binf\b", text):
         yield "an empty value"
@@ -195,6 +246,7 @@ def literals(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def words(text: str) -> list[str]:
     """Words of a text without markup, keys and code."""
+    text = re.sub(r"^\[.*\]$|^\w+ = .*", "", text, flags=re.MULTILINE)
     bare = re.sub(r"<[^>]*>?|\w+ = |[\w-]+:[\w.-]+|[\w.]+\[[^\]]*\]|\w*[_=./{}]\w*|--\w+", " ", text)
     return re.findall(r"\b[A-Za-z][a-z]{2,}\b", bare)
 
@@ -217,4 +269,4 @@ def test_every_template_is_used(module: ModuleType) -> None:
     command = module.__name__.rpartition(".")[2]
     text = "\n".join(file.read_text("utf-8") for pattern in CHOOSING[command] for file in ROOT.glob(pattern))
     names = [name for name in vars(module) if name.isupper()]
-    assert [name for name in names if not re.search(rf"\bsay\.{name}\b", text)] == []
+    assert [name for name in names if not re.search(rf"\b(say|common)\.{name}\b", text)] == []

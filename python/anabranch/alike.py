@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anabranch import units
+from anabranch.sentences import common as say
 
 if TYPE_CHECKING:
     from anabranch.sweeps.data import SweepData
@@ -17,14 +18,6 @@ Label = TypeVar("Label", bound=Hashable)
 
 CHOICE = "choice_ratio"
 TRACE = "trace_sha256"
-
-_WHY = {
-    "scheduler": "a scheduler matters where more than one subflow can send, and a bulk sender whose windows are full "
-    "has one at most: try a transfer with pauses or requests, or smaller buffers",
-    "judge": "a judge matters where there are loss episodes to judge",
-    "recovery": "a recovery matters where there are loss episodes to judge",
-    "response": "a response matters where episodes are judged spurious",
-}
 
 
 def groups(traces: Mapping[Label, Mapping[Any, str] | bytes]) -> list[list[Label]]:
@@ -93,9 +86,8 @@ def said(what: str, group: Sequence[object], runs: int, choices: Iterable[Any], 
     whole : bool
         There are no other values.
     """
-    members = "all values" if whole and len(group) > 2 else _listed([str(one) for one in group])
-    same = f"{what}: {members} gave the same trace in {'each' if runs > 1 else 'the'} run: it made no difference"
-    return "; ".join(filter(None, [same, why(what, choices)]))
+    members = say.ALL_VALUES() if whole and len(group) > 2 else _listed([str(one) for one in group])
+    return " ".join(filter(None, [say.SAME_TRACE(what=what, members=members, runs=runs), why(what, choices)]))
 
 
 def why(what: str, choices: Iterable[Any]) -> str:
@@ -103,11 +95,11 @@ def why(what: str, choices: Iterable[Any]) -> str:
     known = [choice for choice in choices if isinstance(choice, float) and choice == choice]  # noqa: PLR0124
     parts = []
     if known and what in {"scheduler", "candidate", "runs"}:
-        parts.append(f"for {units.percent(sum(known) / len(known))} of the segments more than one subflow could send")
-    if what in _WHY:
-        parts.append(_WHY[what])
-    return "; ".join(parts)
+        parts.append(say.CHOICE_RATIO(share=units.percent(sum(known) / len(known))))
+    if what in say.WHY:
+        parts.append(say.WHY[what]())
+    return " ".join(parts)
 
 
 def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else say.AND(names=", ".join(names[:-1]), name=names[-1])

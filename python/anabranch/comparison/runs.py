@@ -97,7 +97,7 @@ def _scenarios(first: "RunData", second: "RunData", names: tuple[str, str]) -> l
             return [same]
         reason = why("runs", [first.summary.get(CHOICE)])
         lines = [
-            f"{same}, so what differs between the scenarios made no difference" + (f"; {reason}" if reason else "")
+            f"{same}, so what differs between the scenarios made no difference" + (f". {reason}" if reason else "")
         ]
         return [*lines, *changes(first.toml, second.toml, names)]
     lines = []

@@ -174,7 +174,7 @@ def _same(
     same = sum(a == b for a, b in pairs)
     if pairs and same == len(pairs):
         reason = why("runs", sweeps[0].columns(CHOICE)[CHOICE].tolist())
-        return ["same traces: in every pair every protocol event is the same" + (f"; {reason}" if reason else "")]
+        return ["same traces: in every pair every protocol event is the same" + (f". {reason}" if reason else "")]
     return [f"{same} of {len(pairs)} pairs have the same trace"] if same else []
 
 

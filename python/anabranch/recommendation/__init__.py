@@ -1,7 +1,7 @@
 """Which controller, scheduler, judge, detector of loss and receive buffer suit given paths, or which path alone.
 
 `candidates` says what is tried, `ledger` makes the runs in a fixed order, `pairs` compares them seed by seed, `search`
-says what is run when; `sentences`, `summary`, `text` and `report` say what was found, `command` what was asked, and
+says what is run when; `findings`, `summary`, `text` and `report` say what was found, `command` what was asked, and
 `result` is what users have of all this.
 """
 

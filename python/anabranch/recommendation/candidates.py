@@ -12,6 +12,7 @@ from anabranch import _core
 from anabranch.measures import of_field, scale
 from anabranch.recommendation.paths import paths
 from anabranch.scenario import Scenario, ScenarioError, Value
+from anabranch.sentences import recommend as say
 
 DEFAULT = ("coupled", "none", "min-rtt")
 """Controller, judge and scheduler of a connection that names none."""
@@ -65,12 +66,12 @@ class Candidate(NamedTuple):
         >>> Candidate("cubic", "frto", "", "unlimited", alone="path0").label
         'TCP over path0 alone, cubic, frto'
         """
-        parts = [f"TCP over {self.alone} alone"] if self.alone else []
+        parts = [say.LABEL_ALONE(path=self.alone)] if self.alone else []
         parts += [self.controller, *([self.scheduler] if self.scheduler else [])]
         parts += [self.judge] if self.judge != DEFAULT[1] else []
         parts += [self.detector] if self.detector else []
-        parts += [f"buffer {self.buffer}"] if self.buffer != UNLIMITED else []
-        parts += [f"{self.backup} as backup"] if self.backup else []
+        parts += [say.LABEL_BUFFER(size=self.buffer)] if self.buffer != UNLIMITED else []
+        parts += [say.CANDIDATE_BACKUP(path=self.backup)] if self.backup else []
         return ", ".join(parts)
 
     def changes(self, names: Sequence[str]) -> dict[str, Value]:
@@ -252,8 +253,8 @@ def choices(scenario: Scenario, only: Sequence[str] = (), without: Sequence[str]
             same = "rfc6675" if own != "rfc6675" and own in fit and _refusal(scenario, kind, own) else ""
             fit = sorted(("" if name == own else name for name in fit if name != same), key=bool)
         if not fit:
-            asked = ", ".join(refused[f"{kind} {name}"] for name in left) or "--only and --without leave nothing"
-            raise ScenarioError(f"no {kind} to try: {asked}")
+            asked = ", ".join(refused[f"{kind} {name}"] for name in left) or say.NOTHING_LEFT()
+            raise ScenarioError(say.NOTHING_TO_TRY(kind=kind, why=asked))
         names[kind] = tuple(fit)
     resolved = scenario.check()
     links = tuple(link["name"] for link in resolved["links"])
@@ -272,12 +273,12 @@ def _named(option: str, wanted: Sequence[str]) -> set[tuple[str, str]]:
             everything = [name for one in CHOSEN if kind in ("", one) for name in known(one)]
             others = [one for one in CHOSEN if name in known(one)]
             near = difflib.get_close_matches(name, everything, 1)
-            remedy = f"did you mean {near[0]!r}?" if near else "`anabranch list` shows all"
+            remedy = say.DID_YOU_MEAN(names=repr(near[0])) if near else say.LIST_SHOWS_ALL()
             if others:
-                remedy = f"did you mean {' or '.join(f'{one}={name}' for one in others)}?"
-            raise ScenarioError(
-                f"{option}: no {kind or ', '.join(CHOSEN[:-1]) + ' or ' + CHOSEN[-1]} is called {name!r}\n  {remedy}"
-            )
+                remedy = say.DID_YOU_MEAN(names=" or ".join(f"{one}={name}" for one in others))
+            any_kind = say.KINDS(kinds=", ".join(CHOSEN[:-1]), kind=CHOSEN[-1])
+            wrong = say.UNKNOWN_NAME(option=option, kinds=kind or any_kind, name=repr(name), remedy=remedy)
+            raise ScenarioError(wrong)
         found |= {(one, name) for one in kinds}
     return found
 
@@ -332,9 +333,6 @@ def simplicity(candidate: Candidate) -> tuple[float, ...]:
     return (not candidate.alone, bool(candidate.backup), apart, *places, size)
 
 
-_FORM = "CONTROLLER, JUDGE, SCHEDULER or alone=PATH, BUFFER[, detector=NAME][, backup=PATH]"
-
-
 def read(text: str, names: Sequence[str] = ()) -> Candidate:
     """Read a candidate as it was printed.
 
@@ -354,18 +352,17 @@ def read(text: str, names: Sequence[str] = ()) -> Candidate:
     more = dict(part.split("=", 1) for part in parts[4:] if "=" in part)
     more = {key.strip(): value.strip() for key, value in more.items()}
     if len(parts) < 4 or len(more) != len(parts) - 4 or not all(parts) or not more.keys() <= {"detector", "backup"}:
-        raise ScenarioError(
-            f"--candidate: {text!r} is not {_FORM}\n  write it such as {str(Candidate(*DEFAULT, UNLIMITED))!r}"
-        )
+        example = repr(str(Candidate(*DEFAULT, UNLIMITED)))
+        raise ScenarioError(say.WRONG_CANDIDATE(text=repr(text), form=say.FORM, example=example))
     controller, judge, scheduler, buffer = parts[:4]
     key, equals, alone = (part.strip() for part in scheduler.partition("="))
     if equals and (key != "alone" or not alone or "backup" in more):
-        raise ScenarioError(f"--candidate: {text!r}: {scheduler!r} is no scheduler\n  write {_FORM}")
+        raise ScenarioError(say.NO_SCHEDULER(text=repr(text), scheduler=repr(scheduler), form=say.FORM))
     found = Candidate(controller, judge, "" if equals else scheduler, buffer, more.get("detector", ""), alone)
     found = found._replace(backup=more.get("backup", ""))
     for name in filter(None, (found.alone, found.backup)):
         if name not in names:
-            raise ScenarioError(f"--candidate: {text!r}: no path is called {name!r}; paths: {', '.join(names)}")
+            raise ScenarioError(say.NO_PATH(text=repr(text), path=repr(name), paths=", ".join(names)))
     return found
 
 

@@ -8,6 +8,7 @@ from anabranch import units
 from anabranch.recommendation.candidates import UNLIMITED
 from anabranch.recommendation.paths import chosen
 from anabranch.scenario import Scenario, ScenarioError, Value, literal
+from anabranch.sentences import recommend as say
 
 VARIATION = "1 %"
 """Of a wired path's delay, so that seeds differ and no result hangs on two paths in lock-step."""
@@ -37,9 +38,7 @@ def scenario(
     changes = changes or {}
     for change in changes:
         if change.strip() in _SEARCHED:
-            raise ScenarioError(
-                f"--set {change}: this is what is tried\n  --only NAME tries nothing else, --candidate says all"
-            )
+            raise ScenarioError(say.SEARCHED_KEY(key=change))
     way = (
         {} if direction is None and "transfer.direction" in changes else {"transfer.direction": direction or DIRECTION}
     )
@@ -88,11 +87,11 @@ def checked(budget: float | None, runs: int | None, seed: int) -> float | None:
         If a limit is none.
     """
     if budget is not None and not (0 < budget < math.inf):
-        raise ScenarioError(f"--budget {budget:g}: takes a number of seconds above 0, such as 30")
+        raise ScenarioError(say.WRONG_BUDGET(value=f"{budget:g}"))
     if runs is not None and runs < 1:
-        raise ScenarioError(f"--runs {runs}: takes a number of runs above 0, such as 60")
+        raise ScenarioError(say.WRONG_RUNS(value=runs))
     if not 0 <= seed < _FIRST_SEEDS:
-        raise ScenarioError(f"--seed {seed}: takes a number from 0 to {_FIRST_SEEDS - 1}")
+        raise ScenarioError(say.WRONG_SEED(value=seed, most=_FIRST_SEEDS - 1))
     return BUDGET if budget is None and runs is None else budget
 
 

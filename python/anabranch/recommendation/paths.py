@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from anabranch import units
 from anabranch.labels import delay_of, rate_of
 from anabranch.scenario import Scenario, Value
+from anabranch.sentences import recommend as say
 
 _NOMINAL = 54e6
 """Of a radio that chooses its rate, bit/s."""
@@ -69,10 +70,10 @@ class Path(NamedTuple):
         return (2 + doublings) * (self.round_trip + self.full)
 
     def __str__(self) -> str:
-        delay = f"{units.time(self.there)} one way" if self.there == self.back else (
-            f"{units.time(self.there)} there and {units.time(self.back)} back"
-        )  # fmt: skip
-        return f"{self.kind}, {delay}, queue {self.said} ({units.time(self.full)} when full)"
+        delay = say.PATH_DELAY(delay=units.time(self.there))
+        if self.there != self.back:
+            delay = say.PATH_DELAYS(up=units.time(self.there), down=units.time(self.back))
+        return say.PATH(kind=self.kind, delay=delay, queue=self.said, time=units.time(self.full))
 
 
 def direction(scenario: Scenario) -> str:
@@ -91,12 +92,13 @@ def _path(link: Mapping[str, Any], way: str) -> Path:
     rate = float(min(rate for rate in (_nominal(wifi), side.get("rate_bps"), 1e15) if rate))
     there, back = (delay_of(link[each]) + (_RADIO / 2 if wifi else 0.0) for each in ("up", "down"))
     if wifi:
-        chosen = "" if wifi["rate_bps"] else "about "
-        kind = f"{wifi['standard']}, {units.significant(wifi['distance_m'])} m, {chosen}{units.rate(rate)}"
+        carries = units.rate(rate) if wifi["rate_bps"] else say.ABOUT(rate=units.rate(rate))
+        distance = units.significant(wifi["distance_m"])
+        kind = say.PATH_RADIO(standard=wifi["standard"], distance=distance, rate=carries)
         size = wifi["queue_packets"]
-        return Path(link["name"], rate, there, back, size * PACKET, f"{size} packets", kind)
+        return Path(link["name"], rate, there, back, size * PACKET, say.PACKETS(count=size), kind)
     count, octets = side["queue_packets"], side["queue_bytes"]
-    limits = [(count * PACKET, f"{count} packets")] if count is not None else []
+    limits = [(count * PACKET, say.PACKETS(count=count))] if count is not None else []
     limits += [(octets, units.octets(octets))] if octets is not None else []
     queue, said = min(limits)
     return Path(link["name"], rate, there, back, float(queue), said, rate_of(side))
@@ -149,9 +151,11 @@ def too_short(scenario: Scenario) -> str:
         seconds = 8 * octets / sum(path.rate for path in found)
     if seconds is None or seconds >= _SLOW_STARTS / 2 * slowest.slow_start:
         return ""
-    return (
-        f"the transfer is short: at full rate it takes {units.time(seconds)}, slow start on {slowest.name} alone "
-        f"{units.time(slowest.slow_start)}; --transfer {enough(scenario)!r} would do"
+    return say.TOO_SHORT(
+        time=units.time(seconds),
+        path=slowest.name,
+        slow_start=units.time(slowest.slow_start),
+        enough=enough(scenario),
     )
 
 

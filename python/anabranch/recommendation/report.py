@@ -12,6 +12,7 @@ from anabranch import provenance
 from anabranch.directory import PROVENANCE, REPORT, SCENARIO, Draft, dump, foreign
 from anabranch.recommendation.text import compared, html, looked, table_html
 from anabranch.report import STYLE, table
+from anabranch.sentences import recommend as say
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -61,17 +62,17 @@ class RecommendationDraft(Draft):
 
 def page(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
     """Return the report."""
-    title = escape("Recommendation for " + " + ".join(path["described"].split(",")[0] for path in summary["paths"]))
+    title = escape(say.REPORT_TITLE(paths=" + ".join(path["described"].split(",")[0] for path in summary["paths"])))
     body = [f"<h1>{title}</h1>", html(summary)]
     for one in summary["queues"]:
-        body.append(f"<h2>With queues of {escape(', '.join(one['queues']))}</h2>")
+        body.append(f"<h2>{escape(say.REPORT_QUEUES(queues=', '.join(one['queues'])))}</h2>")
         body.append(table_html(compared(one)))
-    body += ["<h2>The first look</h2>", f"<p>With seed {summary['seed']}. It only chose whom to compare.</p>"]
+    body += [f"<h2>{say.REPORT_LOOK}</h2>", f"<p>{say.REPORT_LOOK_CAPTION(seed=summary['seed'])}</p>"]
     body += [table_html(looked(summary))] if summary["first_look"] else []
     why = [(escape(name), escape(text)) for name, text in [*summary["refused"].items(), *summary["failed"].items()]]
-    body += ["<h2>Left out</h2>", table(("what", "why"), why, words=True)] if why else []
-    made_by = [("the same again", summary["command"]), *((name, str(made[name])) for name in _SHOWN)]
-    body += ["<h2>How it was made</h2>", table(("", ""), [[escape(x) for x in row] for row in made_by], words=True)]
+    body += [f"<h2>{say.REPORT_LEFT_OUT}</h2>", table(say.REPORT_LEFT_OUT_HEAD, why, words=True)] if why else []
+    made_by = [(say.REPORT_AGAIN, summary["command"]), *((name, str(made[name])) for name in _SHOWN)]
+    body += [f"<h2>{say.REPORT_MADE}</h2>", table(("", ""), [[escape(x) for x in row] for row in made_by], words=True)]
     return visible(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -11,6 +11,7 @@ from anabranch.recommendation.paths import with_queues
 from anabranch.recommendation.search import search
 from anabranch.recommendation.summary import summary
 from anabranch.scenario import Scenario, ScenarioError, Value
+from anabranch.sentences import recommend as say
 
 if TYPE_CHECKING:
     import os
@@ -77,7 +78,7 @@ class Recommendation:
 
     def __repr__(self) -> str:
         best = self.summary["recommended"]
-        found = best["candidate"] if best else "no answer"
+        found = best["candidate"] if best else say.NO_ANSWER_YET()
         return f"<anabranch.Recommendation {found!r}, {self.summary['runs']} runs>"
 
 
@@ -158,12 +159,12 @@ def recommend(
     changes = changes or {}
     if isinstance(paths, Scenario):
         if direction is not None or transfer is not None or receiver is not None or changes:
-            raise ScenarioError("a scenario says all of its transfer; change it with Scenario.set")
+            raise ScenarioError(say.SCENARIO_AND_MORE())
         base, asked = paths, ["anabranch", "recommend", "..."]
     else:
         several = [paths] if isinstance(paths, str) else list(paths)
         if not several:
-            raise ScenarioError("--path: give at least one path")
+            raise ScenarioError(say.WITHOUT_PATH())
         receiver = receiver or "independent"
         base = command.scenario(several, transfer, receiver, direction, changes)
         asked = command.words(several, transfer, receiver, direction, changes, goal, base)
@@ -197,19 +198,19 @@ def _check(
 ) -> None:
     """Refuse what contradicts itself."""
     if goal not in GOALS:
-        raise ScenarioError(f"--goal {goal}: takes {', '.join(GOALS)}")
+        raise ScenarioError(say.WRONG_GOAL(goal=goal, goals=", ".join(GOALS)))
     if candidates and (only or without):
-        raise ScenarioError("--only and --without choose what a search tries; --candidate is no search")
+        raise ScenarioError(say.ONLY_AND_CANDIDATE())
     if seeds is not None and not candidates:
-        raise ScenarioError("--seeds belongs to --candidate; a search has as many seeds as an answer takes")
+        raise ScenarioError(say.SEEDS_WITHOUT_CANDIDATE())
     if seeds is not None and seeds < 1:
-        raise ScenarioError(f"--seeds {seeds}: takes a number above 0")
+        raise ScenarioError(say.WRONG_SEEDS(value=seeds))
     resolved = base.check()
     if len(resolved["connections"]) != 1:
-        raise ScenarioError(f"{base.name}: it has {len(resolved['connections'])} connections; recommend takes one")
+        raise ScenarioError(say.CONNECTIONS(scenario=base.name, count=len(resolved["connections"])))
     try:
         with_queues(base, 1.0).check()
     except ScenarioError:
-        raise ScenarioError(f"{base.name}: recommend takes a scenario whose links are written as [[path]]") from None
+        raise ScenarioError(say.LONG_FORM(scenario=base.name)) from None
     if resolved["connections"][0]["protocol"] == "udp":
-        raise ScenarioError("--set connection.protocol: datagrams have no controller to recommend; allowed: mptcp, tcp")
+        raise ScenarioError(say.DATAGRAMS())

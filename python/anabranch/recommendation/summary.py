@@ -7,11 +7,11 @@ from typing import Any
 from anabranch import _core
 from anabranch.recommendation.candidates import MEASURES, Candidate
 from anabranch.recommendation.command import again, sent
+from anabranch.recommendation.findings import sentences, suggestion
 from anabranch.recommendation.ledger import INTERRUPT, Job
 from anabranch.recommendation.pairs import Comparison
 from anabranch.recommendation.paths import direction, paths
 from anabranch.recommendation.search import LOOKS, Found
-from anabranch.recommendation.sentences import sentences, suggestion
 from anabranch.sweeps.chance import nothing_random
 
 

@@ -5,31 +5,26 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from anabranch import units
 from anabranch.measures import of_field
 from anabranch.recommendation.candidates import GOALS, GOODPUT, MEASURES, Candidate, Measure
-from anabranch.recommendation.sentences import GOAL_WORDS, recommended
+from anabranch.recommendation.findings import recommended
 from anabranch.report import table as html_table
+from anabranch.sentences import recommend as say
 from anabranch.tables import Column, Table
 
 _SHOWN = 8
 """Rows of a first look without a comparison."""
 _HEAD = 13
 """Characters of a heading."""
-DIRECTIONS = {"down": "server to client", "up": "client to server", "both": "both ways at once"}
-_NOT_TRIED = (
-    "Not tried: other sizes of the transfer, other directions, other traffic on the paths, responses other than each "
-    "judge's own, parameters of algorithms, timers, segment sizes, receive buffers between those above, and limits of "
-    "the send buffer."
-)
 
 
 def headline(summary: Mapping[str, Any]) -> str:
     """Return the first line: the direction, the transfer, the paths, the goal."""
-    way = summary["direction"]
-    return (
-        f"{way} ({DIRECTIONS[way]}): {summary['transfer']} over {units.count(len(summary['paths']), 'path')}, for "
-        f"{GOAL_WORDS[summary['goal']]}"
+    return say.HEADLINE(
+        goal=say.GOALS[summary["goal"]],
+        transfer=summary["transfer"],
+        direction=say.DIRECTIONS[summary["direction"]],
+        paths=len(summary["paths"]),
     )
 
 
@@ -38,7 +33,7 @@ def answer(summary: Mapping[str, Any]) -> str:
     best = summary["recommended"]
     if best is None:
         return str(summary["sentences"][0])
-    return f"recommended: {recommended(_candidate(best))}"
+    return say.RECOMMENDED(candidate=recommended(_candidate(best)))
 
 
 def text(summary: Mapping[str, Any], width: int = 80, table: int | None = None) -> str:
@@ -52,15 +47,13 @@ def text(summary: Mapping[str, Any], width: int = 80, table: int | None = None) 
     lines = [_wrapped(answer(summary), width, ""), *(_wrapped(note, width, "  ") for note in notes)]
     parts = ["\n".join([_wrapped(headline(summary), width, ""), *paths]), "\n".join(lines)]
     if summary["comparison"] is not None:
-        caption = _wrapped(f"{_caption(summary['comparison'])}:", width, "")
+        caption = _wrapped(_caption(summary["comparison"]), width, "")
         parts.append("\n".join([caption, "", *compared(summary["comparison"]).text(table)]))
     elif summary["first_look"]:
-        caption = _wrapped(
-            f"the first look, one run of each with seed {summary['seed']}, which proves nothing:", width, ""
-        )
+        caption = _wrapped(say.LOOKED(seed=summary["seed"]), width, "")
         parts.append("\n".join([caption, "", *looked(summary, _SHOWN).text(table)]))
-    parts.append(f"the same again:\n  {summary['command']}")
-    parts.append(_wrapped(_NOT_TRIED, width, ""))
+    parts.append(f"{say.AGAIN}\n  {summary['command']}")
+    parts.append(_wrapped(say.NOT_TRIED(), width, ""))
     return "\n\n".join(parts)
 
 
@@ -76,10 +69,9 @@ def _wrapped(line: str, width: int, indent: str) -> str:
 
 
 def _caption(comparison: Mapping[str, Any]) -> str:
-    pairs = units.count(comparison["pairs"], "run") + " of each"
     if comparison["identical"]:
-        pairs = f"1 run ({comparison['identical']} identical) of each"
-    return f"{pairs}, the same seeds for all; differences are of pairs, against the first line"
+        return say.COMPARED_IDENTICAL(identical=comparison["identical"])
+    return say.COMPARED(runs=say.SPENT(runs=comparison["pairs"]))
 
 
 def _candidate(row: Mapping[str, Any]) -> Candidate:
@@ -95,12 +87,12 @@ def compared(comparison: Mapping[str, Any]) -> Table:
     apart = [value.get("difference") for value in values]
     halves = [None if each is None or each["low"] is None else each["high"] - each["mean"] for each in apart]
     columns = [
-        Column(("candidate",), [row["label"] for row in rows], left=True),
+        Column((say.COLUMN_CANDIDATE,), [row["label"] for row in rows], left=True),
         Column(_head(goal), [goal.shown(value["mean"]) for value in values]),
-        Column(("differ-", "ence"), ["" if each is None else goal.shown(each["mean"], sign=True) for each in apart]),
-        Column(("95 %", "+-"), ["" if half is None else goal.shown(half) for half in halves]),
+        Column(say.COLUMN_DIFFERENCE, ["" if each is None else goal.shown(each["mean"], sign=True) for each in apart]),
+        Column(say.COLUMN_INTERVAL, ["" if half is None else goal.shown(half) for half in halves]),
         Column(
-            ("exactly" if comparison["identical"] else "surely",),
+            (say.COLUMN_EXACT if comparison["identical"] else say.COLUMN_SURE,),
             ["" if each is None else each["surely"] or "-" for each in apart],
             3,
         ),
@@ -115,7 +107,7 @@ def looked(summary: Mapping[str, Any], most: int | None = None) -> Table:
     """Return the first look: what each candidate had with the first seed; only the best `most`, if given."""
     goal, *others = _ordered(GOALS[summary["goal"]].name)
     rows = sorted(summary["first_look"], key=lambda row: row[goal.name][0] * (-1 if goal.more else 1))[:most]
-    columns = [Column(("candidate",), [row["candidate"] for row in rows], left=True)]
+    columns = [Column((say.COLUMN_CANDIDATE,), [row["candidate"] for row in rows], left=True)]
     for drop, one in enumerate((goal, *others)):
         columns.append(Column(_head(one), [one.shown(row[one.name][0]) for row in rows], drop))
     return Table(columns)

@@ -1,5 +1,31 @@
 """What several commands say."""
 
-from anabranch.sentences.template import Phrase
+from collections.abc import Mapping
+
+from anabranch.sentences.template import Phrase, Sentence
 
 INTERRUPTED = Phrase("interrupted: the output covers what was finished until then")
+
+# Runs with the same trace: `sweep`, `compare`, `recommend`.
+
+SAME_TRACE = Sentence(
+    "{what}: {members} gave the same trace in {runs:the run|each run}, so the choice made no difference."
+)
+ALL_VALUES = Phrase("all values")
+AND = Phrase("{names} and {name}")
+CHOICE_RATIO = Sentence("More than one subflow could send for {share} of the segments.")
+WHY: Mapping[str, Sentence] = {
+    "scheduler": Sentence(
+        "A scheduler matters where more than one subflow can send; a bulk sender with full windows has at most one. "
+        "Try a transfer with pauses or requests, or smaller buffers."
+    ),
+    "judge": Sentence("A judge matters where there are loss episodes to judge."),
+    "recovery": Sentence("A recovery matters where there are loss episodes to judge."),
+    "response": Sentence("A response matters where episodes are judged spurious."),
+}
+"""Why a choice among values of an axis may make no difference."""
+
+# Number of runs.
+
+RUNS = Phrase("{runs} {runs:run|runs}")
+RUNS_IDENTICAL = Phrase("{runs} {runs:run|runs} ({identical} identical)")

@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from anabranch.sentences import common as say
 from anabranch.sweeps import dataset
 from anabranch.sweeps.task import FAILED, REFUSED
 
@@ -59,7 +60,7 @@ def said(n: int, same: int) -> str:
     >>> said(10, 0), said(1, 0), said(1, 10)
     ('10 runs', '1 run', '1 run (10 identical)')
     """
-    return f"{n} run{'' if n == 1 else 's'}" + (f" ({same} identical)" if same else "")
+    return say.RUNS_IDENTICAL(runs=n, identical=same) if same else say.RUNS(runs=n)
 
 
 def lack_events(frame: "pd.DataFrame") -> bool:

@@ -17,13 +17,9 @@ from anabranch.recommendation.ledger import INTERRUPT, TIME
 from anabranch.recommendation.pairs import WIDEST, Comparison, Difference
 from anabranch.recommendation.paths import too_short
 from anabranch.recommendation.search import LOOKS, Found, Varied
+from anabranch.sentences import recommend as say
 from anabranch.sweeps.repeats import said as counted
 
-GOAL_WORDS = {
-    "throughput": "the most goodput",
-    "latency": "the least head-of-line delay",
-    "memory": "the smallest reordering buffer",
-}
 _NICE = (1, 2, 3, 5)
 """First digits of a suggested budget."""
 _ROOM = 1.2
@@ -36,14 +32,11 @@ def sentences(found: Found) -> list[str]:
     if found.best is None or found.final is None:
         return [_no_answer(found), *short, *_alike(found)]
     best, comparison = found.best, found.final.comparison
-    lines = [_for_what(found, best, comparison), *_against(comparison, best), *_no_different(comparison, best)]
+    lines = [_result(found, best, comparison), *_against(comparison, best), *_no_different(comparison, best)]
     lines += [*_unable(comparison), *_default(found, comparison), *_chance(comparison), *short]
     lines += _alike(found)
     if best.controller in greedy() and not best.alone:
-        lines.append(
-            f"{best.controller} takes more than one connection's share where paths have a bottleneck in common (RFC "
-            "6356 is against that); no other traffic was simulated"
-        )
+        lines.append(say.GREEDY(controller=best.controller))
     return [*lines, *(_with_queues(one, best) for one in found.varied), _rests(found)]
 
 
@@ -53,23 +46,32 @@ def recommended(best: Candidate) -> str:
     >>> recommended(Candidate("cubic", "none", "", "unlimited", alone="path0"))
     'plain TCP over path0 alone, controller cubic, judge none, receive buffer unlimited'
     """
-    parts = [f"plain TCP over {best.alone} alone"] if best.alone else []
-    parts += [f"{best.backup} as backup"] if best.backup else []
-    parts += [f"controller {best.controller}", f"judge {best.judge}"]
-    parts += [f"scheduler {best.scheduler}"] if best.scheduler else []
-    parts += [f"receive buffer {best.buffer}"] + ([f"detector {best.detector}"] if best.detector else [])
+    parts = [say.CANDIDATE_ALONE(path=best.alone)] if best.alone else []
+    parts += [say.CANDIDATE_BACKUP(path=best.backup)] if best.backup else []
+    parts += [say.CANDIDATE_CONTROLLER(name=best.controller), say.CANDIDATE_JUDGE(name=best.judge)]
+    parts += [say.CANDIDATE_SCHEDULER(name=best.scheduler)] if best.scheduler else []
+    parts += [say.CANDIDATE_BUFFER(size=best.buffer)]
+    parts += [say.CANDIDATE_DETECTOR(name=best.detector)] if best.detector else []
     return ", ".join(parts)
 
 
-def _for_what(found: Found, best: Candidate, comparison: Comparison) -> str:
+def _value(measure: Measure, value: float) -> str:
+    return say.VALUE(measure=measure.title, value=measure.shown(value), unit=measure.unit)
+
+
+_SHARE = f"{100 * ENOUGH:.0f} %"
+
+
+def _result(found: Found, best: Candidate, comparison: Comparison) -> str:
     mean = comparison.interval(best, GOODPUT)
-    among = "" if found.goal == "throughput" else f" among those with {100 * ENOUGH:.0f} % of the best goodput"
-    values = [f"{GOODPUT.shown(mean.mean)} Mbit/s"]
     goal = GOALS[found.goal]
+    values = [_value(GOODPUT, mean.mean)]
     if goal != GOODPUT:
-        values.insert(0, f"{goal.shown(comparison.means[best][goal.field])} {goal.unit} {goal.title}")
-    runs = counted(mean.n, mean.identical)
-    return f"for {GOAL_WORDS[found.goal]}{among}: {', '.join(values)}; {runs}"
+        values.insert(0, _value(goal, comparison.means[best][goal.field]))
+    told, runs = ", ".join(values), counted(mean.n, mean.identical)
+    if found.goal == "throughput":
+        return say.RESULT(values=told, runs=runs)
+    return say.RESULT_AMONG(values=told, runs=runs, share=_SHARE)
 
 
 def _against(comparison: Comparison, best: Candidate) -> list[str]:
@@ -77,11 +79,12 @@ def _against(comparison: Comparison, best: Candidate) -> list[str]:
     lines = []
     base = comparison.baseline()
     if base is not None and base != best:
-        lines.append(f"against plain TCP over the best path ({base.label}): {_differs(comparison, best, base)}")
+        differences = _differs(comparison, best, base)
+        lines.append(say.AGAINST_BEST_PATH(candidate=base.label, differences=differences))
     others = [one for one in comparison.runs if one not in (best, base) and (best.alone or not one.alone)]
     for one in others:
         if comparison.difference(best, one).verdict:
-            lines.append(f"against {one.label}: {_differs(comparison, best, one)}")
+            lines.append(say.AGAINST(candidate=one.label, differences=_differs(comparison, best, one)))
     return lines
 
 
@@ -100,27 +103,47 @@ def difference(found: Difference, measure: Measure, reference: float, verdict: s
 
     >>> from anabranch.recommendation.pairs import Difference
     >>> difference(Difference(1.5, 1.0, 2.0, 5, 0, 0.01, 1), GOODPUT, 5.0, "surely better")
-    '+1.50 Mbit/s goodput (+30 %; 95 %: +1.00 to +2.00; 5 pairs): surely better'
+    'goodput +1.50 Mbit/s (+30 %; 95 % interval +1.00 to +2.00 Mbit/s; 5 pairs), surely better'
     """
+    details = []
     percent = units.significant(100 * found.mean / reference, 2) if reference else ""
-    share = f"{'+' if found.mean > 0 else ''}{percent} %; " if percent else ""
-    bounds = f"95 %: {measure.shown(found.low, sign=True)} to {measure.shown(found.high, sign=True)}; "
-    if math.isnan(found.low):
-        bounds = "exact; " if found.identical else ""
-    pairs = units.count(found.n, "pair") + (f", {found.identical} identical" if found.identical else "")
-    return f"{measure.shown(found.mean, sign=True)} {measure.unit} {measure.title} ({share}{bounds}{pairs}): {verdict}"
+    if percent:
+        details.append(say.DIFFERENCE_SHARE(share=f"{'+' if found.mean > 0 else ''}{percent}"))
+    if not math.isnan(found.low):
+        low, high = measure.shown(found.low, sign=True), measure.shown(found.high, sign=True)
+        details.append(say.DIFFERENCE_INTERVAL(low=low, high=high, unit=measure.unit))
+    elif found.identical:
+        details.append(say.DIFFERENCE_EXACT())
+    if found.identical:
+        details.append(say.DIFFERENCE_IDENTICAL(pairs=found.n, identical=found.identical))
+    else:
+        details.append(say.DIFFERENCE_PAIRS(pairs=found.n))
+    return say.DIFFERENCE(
+        measure=measure.title,
+        value=measure.shown(found.mean, sign=True),
+        unit=measure.unit,
+        details="; ".join(details),
+        verdict=verdict,
+    )
+
+
+def _better(found: Difference) -> str:
+    """That a difference counts."""
+    if found.identical:
+        return say.BETTER() if found.verdict > 0 else say.WORSE()
+    return say.SURELY_BETTER() if found.verdict > 0 else say.SURELY_WORSE()
 
 
 def _verdict(comparison: Comparison, first: Candidate, second: Candidate, measure: Measure) -> str:
     """Whether `first` is surely better than `second`, in words."""
     found = comparison.difference(first, second, measure)
     if found.verdict:
-        return f"{'' if found.identical else 'surely '}{'better' if found.verdict > 0 else 'worse'}"
+        return _better(found)
     if abs(found.mean) <= margin(measure, comparison.means[first], comparison.means[second]):
-        return "too small to count"
+        return say.TOO_SMALL()
     if found.low > 0 or found.high < 0:
-        return f"not sure, corrected for all pairs of {len(comparison.runs)} candidates"
-    return "not sure"
+        return say.NOT_SURE_CORRECTED(candidates=len(comparison.runs))
+    return say.NOT_SURE()
 
 
 def _no_different(comparison: Comparison, best: Candidate) -> list[str]:
@@ -128,24 +151,29 @@ def _no_different(comparison: Comparison, best: Candidate) -> list[str]:
     goal = comparison.goal
     same = [one for one in comparison.able() if one != best and comparison.difference(best, one).verdict == 0]
     parts = [
-        f"{one.label} ({_short(comparison.difference(one, best), goal)}: {_verdict(comparison, one, best, goal)})"
+        say.NOT_DISTINCT_ONE(
+            candidate=one.label,
+            difference=_short(comparison.difference(one, best), goal),
+            verdict=_verdict(comparison, one, best, goal),
+        )
         for one in same
     ]
-    return [f"cannot be told from it by {goal.title}, and less simple: {'; '.join(parts)}"] if parts else []
+    return [say.NOT_DISTINCT(measure=goal.title, candidates="; ".join(parts))] if parts else []
 
 
 def _short(found: Difference, measure: Measure) -> str:
-    value = f"{measure.shown(found.mean, sign=True)} {measure.unit}"
+    value = measure.shown(found.mean, sign=True)
     if math.isnan(found.low):
-        return value
-    return f"{value}, 95 %: {measure.shown(found.low, sign=True)} to {measure.shown(found.high, sign=True)}"
+        return say.SHORT(value=value, unit=measure.unit)
+    low, high = measure.shown(found.low, sign=True), measure.shown(found.high, sign=True)
+    return say.SHORT_INTERVAL(value=value, unit=measure.unit, low=low, high=high)
 
 
 def _unable(comparison: Comparison) -> list[str]:
     """Who has too little goodput for a goal other than throughput."""
     able = comparison.able()
     some = [one.label for one in comparison.runs if one not in able]
-    return [f"left aside for less than {100 * ENOUGH:.0f} % of the best goodput: {'; '.join(some)}"] if some else []
+    return [say.UNABLE(share=_SHARE, candidates="; ".join(some))] if some else []
 
 
 def _default(found: Found, comparison: Comparison) -> list[str]:
@@ -153,17 +181,14 @@ def _default(found: Found, comparison: Comparison) -> list[str]:
     default = found.default
     if default is None or default in comparison.runs:
         return []
-    return [f"the default, {default.label}, is not in this comparison; more runs would compare it"]
+    return [say.NO_DEFAULT(candidate=default.label)]
 
 
 def _chance(comparison: Comparison) -> list[str]:
     """Whether anything was random."""
     if not comparison.exact:
         return []
-    n = len(comparison.seeds)
-    if comparison.fixed:
-        return [f"nothing in the scenario is random: {n} seeds gave the same run, and the differences are exact"]
-    return [f"chance changed nothing in these runs: {n} seeds gave the same run, so the differences have no interval"]
+    return [(say.NOTHING_RANDOM if comparison.fixed else say.NO_CHANCE)(seeds=len(comparison.seeds))]
 
 
 def _alike(found: Found) -> list[str]:
@@ -182,67 +207,76 @@ def _alike(found: Found) -> list[str]:
                 alike = [one for one in group if one == first._replace(**{kind: getattr(one, kind)})]
                 values = [getattr(one, kind) or "default" for one in alike]
                 if len(values) > 1:
-                    notes.append(f"in the first look, {said(kind, values, 1, choices, whole=False)}")
+                    notes.append(say.FIRST_LOOK(same=said(kind, values, 1, choices, whole=False)))
     return list(dict.fromkeys(notes))
 
 
 def _with_queues(varied: Varied, best: Candidate) -> str:
     """How the recommendation does with other queues than those assumed."""
     comparison = varied.comparison
-    times = "a quarter of the queues" if varied.factor < 1 else f"{varied.factor:g} times the queues"
-    head = f"with {times} ({', '.join(varied.queues)})"
+    names = ", ".join(varied.queues)
+    if varied.factor < 1:
+        queues = say.QUEUES_QUARTER(queues=names)
+    else:
+        queues = say.QUEUES_TIMES(factor=f"{varied.factor:g}", queues=names)
     if best not in comparison.runs or not comparison.seeds:
-        return f"{head}: no result"
+        return say.QUEUES_NO_RESULT(queues=queues)
     measure = comparison.goal
-    text = f"{head} it has {measure.shown(comparison.means[best][measure.field])} {measure.unit}"
+    value = _value(measure, comparison.means[best][measure.field])
     better = [one for one in comparison.able() if one != best and comparison.difference(one, best).verdict == 1]
     if best not in comparison.able():
-        return f"{text}, but less than {100 * ENOUGH:.0f} % of the best goodput there"
+        return say.QUEUES_UNABLE(queues=queues, value=value, share=_SHARE)
     if not better:
-        return f"{text}; none of {len(comparison.runs)} that were tried there is surely better"
-    first = better[0]
-    surely = "" if comparison.difference(first, best).identical else "surely "
-    return f"{text}; there {first.label} is {surely}better: {_short(comparison.difference(first, best), measure)}"
+        return say.QUEUES_BEST(queues=queues, value=value, candidates=len(comparison.runs))
+    apart = comparison.difference(better[0], best)
+    return say.QUEUES_BETTER(
+        queues=queues,
+        value=value,
+        candidate=better[0].label,
+        verdict=_better(apart),
+        difference=_short(apart, measure),
+    )
 
 
 def _rests(found: Found) -> str:
     """How many runs the answer rests on."""
     assert found.final is not None
-    pairs = len(found.final.comparison.seeds)
+    comparison = found.final.comparison
+    runs, seeds, candidates = found.ledger.count, len(comparison.seeds), len(comparison.runs)
+    if not found.looking:
+        return say.RESTS(runs=runs, seeds=seeds, candidates=candidates)
     looks = [len(found.ledger.of(one, range(found.seed, found.seed + LOOKS))) for one in found.looked]
-    some = units.count(sum(count > 0 for count in looks), "candidate")
-    first = f"; the first look had {units.count(sum(looks), 'run')} of {some}" if found.looking else ""
-    return (
-        f"the answer rests on {units.count(found.ledger.count, 'run')}: {pairs} seeds for each of "
-        f"{len(found.final.comparison.runs)} candidates in the comparison{first}"
-    )
+    looked = sum(count > 0 for count in looks)
+    return say.RESTS_FIRST_LOOK(runs=runs, seeds=seeds, candidates=candidates, looks=sum(looks), looked=looked)
 
 
 def _no_answer(found: Found) -> str:
     ledger = found.ledger
-    spent = units.count(ledger.count, "run")
+    spent = say.SPENT(runs=ledger.count)
     if ledger.ended == TIME:
-        spent = f"{units.time(round(found.seconds, 1))} ({spent})"
+        spent = say.SPENT_TIME(time=units.time(round(found.seconds, 1)), runs=ledger.count)
+    head = say.INTERRUPTED if ledger.ended == INTERRUPT else say.NO_ANSWER
     more = suggestion(found)
-    head = "interrupted, no answer" if ledger.ended == INTERRUPT else "no answer"
-    return f"{head} in {spent}: {_why(found)}" + (f"; try {more}" if more else "")
+    return " ".join([head(spent=spent, why=_why(found)), *([say.TRY(option=more)] if more else [])])
 
 
 def _why(found: Found) -> str:
     lack = found.lack
     final = found.final
     if final is None:
-        return f"the first look is not over, which takes about {found.expected} runs with the comparison after it"
+        return say.STILL_LOOKING(runs=found.expected)
     comparison = final.comparison
     if len(comparison.runs) < 2:
-        return "there is nothing to compare with"
+        return say.NO_RIVAL()
     if lack is None or lack.wide is None:
-        return f"{len(comparison.seeds)} pairs were run, and a recommendation takes {lack.pairs if lack else 0}"
+        return say.FEW_PAIRS(pairs=len(comparison.seeds), needed=lack.pairs if lack else 0)
     wide = lack.wide
-    apart = _short(comparison.difference(wide.chosen, wide.rival, wide.measure), wide.measure)
-    return (
-        f"{wide.chosen.label} against {wide.rival.label} is {apart}, an interval wider than {100 * WIDEST:.0f} % of "
-        f"{wide.measure.shown(wide.reference)} {wide.measure.unit}"
+    return say.WIDE(
+        candidate=wide.chosen.label,
+        other=wide.rival.label,
+        difference=_short(comparison.difference(wide.chosen, wide.rival, wide.measure), wide.measure),
+        share=f"{100 * WIDEST:.0f} %",
+        reference=say.SHORT(value=wide.measure.shown(wide.reference), unit=wide.measure.unit),
     )
 
 

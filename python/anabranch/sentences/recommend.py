@@ -1,0 +1,173 @@
+"""All that ``anabranch recommend`` says: templates, in the order in which they are printed.
+
+Labels are those of docs/columns.md. Values come with their units, except numbers of things.
+"""
+
+from collections.abc import Mapping
+
+from anabranch.sentences.template import Phrase, Sentence
+
+# First line, paths, answer.
+
+GOALS: Mapping[str, Phrase] = {
+    "throughput": Phrase("the highest goodput"),
+    "latency": Phrase("the lowest head-of-line delay"),
+    "memory": Phrase("the smallest reordering buffer"),
+}
+HEADLINE = Phrase("goal: {goal}; transfer: {transfer}, {direction}, over {paths} {paths:path|paths}")
+DIRECTIONS: Mapping[str, Phrase] = {
+    "down": Phrase("down (server to client)"),
+    "up": Phrase("up (client to server)"),
+    "both": Phrase("both (server and client send at once)"),
+}
+PATH = Phrase("{kind}, {delay}, queue {queue} ({time} when full)")
+PATH_DELAY = Phrase("{delay} one way")
+PATH_DELAYS = Phrase("{up} up and {down} down")
+PATH_RADIO = Phrase("{standard}, {distance} m, {rate}")
+ABOUT = Phrase("about {rate}")
+PACKETS = Phrase("{count} packets")
+"""A queue as a scenario has it."""
+RECOMMENDED = Phrase("recommended: {candidate}")
+
+# A candidate, in full and as a label.
+
+CANDIDATE_ALONE = Phrase("plain TCP over {path} alone")
+CANDIDATE_BACKUP = Phrase("{path} as backup")
+CANDIDATE_CONTROLLER = Phrase("controller {name}")
+CANDIDATE_JUDGE = Phrase("judge {name}")
+CANDIDATE_SCHEDULER = Phrase("scheduler {name}")
+CANDIDATE_BUFFER = Phrase("receive buffer {size}")
+CANDIDATE_DETECTOR = Phrase("detector {name}")
+LABEL_ALONE = Phrase("TCP over {path} alone")
+LABEL_BUFFER = Phrase("buffer {size}")
+
+# Sentences after the answer.
+
+RESULT = Sentence("Result: {values} ({runs}).")
+RESULT_AMONG = Sentence("Result: {values} ({runs}). Only candidates with {share} of the best goodput or more qualify.")
+VALUE = Phrase("{measure} {value} {unit}")
+AGAINST_BEST_PATH = Sentence("Compared with plain TCP over the best path ({candidate}): {differences}.")
+AGAINST = Sentence("Compared with {candidate}: {differences}.")
+DIFFERENCE = Phrase("{measure} {value} {unit} ({details}), {verdict}")
+DIFFERENCE_SHARE = Phrase("{share} %")
+DIFFERENCE_INTERVAL = Phrase("95 % interval {low} to {high} {unit}")
+DIFFERENCE_EXACT = Phrase("exact")
+DIFFERENCE_PAIRS = Phrase("{pairs} {pairs:pair|pairs}")
+DIFFERENCE_IDENTICAL = Phrase("{pairs} {pairs:pair|pairs}, {identical} identical")
+SHORT = Phrase("{value} {unit}")
+SHORT_INTERVAL = Phrase("{value} {unit}, 95 % interval {low} to {high} {unit}")
+SURELY_BETTER = Phrase("surely better")
+SURELY_WORSE = Phrase("surely worse")
+BETTER = Phrase("better")
+WORSE = Phrase("worse")
+TOO_SMALL = Phrase("too small to count")
+NOT_SURE = Phrase("not sure")
+NOT_SURE_CORRECTED = Phrase("not sure after the correction for all pairs of {candidates} candidates")
+NOT_DISTINCT = Sentence("Not distinguishable by {measure}, but less simple: {candidates}.")
+NOT_DISTINCT_ONE = Phrase("{candidate} ({difference}; {verdict})")
+UNABLE = Sentence("Excluded, because they have less than {share} of the best goodput: {candidates}.")
+NO_DEFAULT = Sentence(
+    "The default ({candidate}) is not part of this comparison; more runs (`--runs`, `--budget`) would add it."
+)
+NOTHING_RANDOM = Sentence(
+    "Nothing in the scenario is random: {seeds} seeds gave the same run, so the differences are exact."
+)
+NO_CHANCE = Sentence(
+    "Chance changed nothing in these runs: {seeds} seeds gave the same run, so the differences have no interval."
+)
+TOO_SHORT = Sentence(
+    "The transfer is short: at full rate it takes {time}, but slow start on {path} alone takes {slow_start}. "
+    "Use --transfer '{enough}' or longer."
+)
+FIRST_LOOK = Sentence("First look: {same}")
+GREEDY = Sentence(
+    "{controller} takes more than one connection's share where paths share a bottleneck, contrary to RFC 6356. "
+    "No other traffic was simulated."
+)
+QUEUES_QUARTER = Phrase("a quarter of the queues ({queues})")
+QUEUES_TIMES = Phrase("{factor} times the queues ({queues})")
+QUEUES_NO_RESULT = Sentence("With {queues}: no result.")
+QUEUES_UNABLE = Sentence("With {queues}: {value}, but less than {share} of the best goodput there.")
+QUEUES_BEST = Sentence(
+    "With {queues}: {value}; none of the {candidates} {candidates:candidate|candidates} tried there is surely better."
+)
+QUEUES_BETTER = Sentence("With {queues}: {value}; {candidate} is {verdict} there ({difference}).")
+RESTS = Sentence(
+    "The answer rests on {runs} {runs:run|runs}: {seeds} {seeds:seed|seeds} for each of {candidates} "
+    "{candidates:candidate|candidates} in the comparison."
+)
+RESTS_FIRST_LOOK = Sentence(
+    "The answer rests on {runs} {runs:run|runs}: {seeds} {seeds:seed|seeds} for each of {candidates} "
+    "{candidates:candidate|candidates} in the comparison, and {looks} {looks:run|runs} of {looked} "
+    "{looked:candidate|candidates} in the first look."
+)
+
+# No answer.
+
+NO_ANSWER = Sentence("No answer in {spent}: {why}.")
+INTERRUPTED = Sentence("Interrupted, no answer in {spent}: {why}.")
+SPENT = Phrase("{runs} {runs:run|runs}")
+SPENT_TIME = Phrase("{time} ({runs} {runs:run|runs})")
+TRY = Sentence("Try {option}.")
+STILL_LOOKING = Phrase("the first look is not complete; with the comparison after it, about {runs} runs are needed")
+NO_RIVAL = Phrase("there is nothing to compare with")
+FEW_PAIRS = Phrase("{pairs} {pairs:pair was|pairs were} run, and a recommendation needs {needed}")
+WIDE = Phrase("{candidate} against {other} is {difference}: the interval is wider than {share} of {reference}")
+
+# Tables, and what stands below them.
+
+COMPARED = Phrase("{runs} of each candidate, with the same seeds; differences are of pairs, against the first row:")
+COMPARED_IDENTICAL = Phrase(
+    "1 run of each candidate ({identical} identical); differences are of pairs, against the first row:"
+)
+LOOKED = Phrase("first look, one run of each candidate with seed {seed}; it only chooses what to compare:")
+COLUMN_CANDIDATE = Phrase("candidate")
+COLUMN_DIFFERENCE = (Phrase("differ-"), Phrase("ence"))
+COLUMN_INTERVAL = (Phrase("95 %"), Phrase("+-"))
+COLUMN_EXACT = Phrase("exactly")
+COLUMN_SURE = Phrase("surely")
+AGAIN = Phrase("to get the same answer again:")
+NOT_TRIED = Sentence(
+    "Not tried: other transfer sizes, directions and traffic on the paths; other responses than each judge's own; "
+    "parameters of algorithms; timers; segment sizes; receive buffers between those above; limits of the send buffer."
+)
+
+# The report.
+
+REPORT_TITLE = Phrase("Recommendation for {paths}")
+REPORT_QUEUES = Phrase("With queues of {queues}")
+REPORT_LOOK = Phrase("The first look")
+REPORT_LOOK_CAPTION = Sentence("One run of each candidate with seed {seed}. It only chose what to compare.")
+REPORT_LEFT_OUT = Phrase("Left out")
+REPORT_LEFT_OUT_HEAD = (Phrase("what"), Phrase("why"))
+REPORT_MADE = Phrase("How this report was made")
+REPORT_AGAIN = Phrase("to get the same answer again")
+
+# Errors; the first line says what is wrong, a second one the remedy.
+
+NO_ANSWER_YET = Phrase("no answer")
+WRONG_CANDIDATE = Phrase("--candidate: {text} is not {form}\n  write it such as {example}")
+FORM = Phrase("CONTROLLER, JUDGE, SCHEDULER or alone=PATH, BUFFER[, detector=NAME][, backup=PATH]")
+NO_SCHEDULER = Phrase("--candidate: {text}: {scheduler} is not a scheduler\n  write {form}")
+NO_PATH = Phrase("--candidate: {text}: no path is called {path}; paths: {paths}")
+NOTHING_TO_TRY = Phrase("no {kind} to try: {why}")
+NOTHING_LEFT = Phrase("--only and --without leave nothing")
+UNKNOWN_NAME = Phrase("{option}: no {kinds} is called {name}\n  {remedy}")
+KINDS = Phrase("{kinds} or {kind}")
+DID_YOU_MEAN = Phrase("did you mean {names}?")
+LIST_SHOWS_ALL = Phrase("`anabranch list` shows all")
+SEARCHED_KEY = Phrase(
+    "--set {key}: recommend varies this key itself\n  --only NAME restricts it to NAME; --candidate fixes everything"
+)
+WRONG_BUDGET = Phrase("--budget {value}: takes a number of seconds above 0, such as 30")
+WRONG_RUNS = Phrase("--runs {value}: takes a number of runs above 0, such as 60")
+WRONG_SEED = Phrase("--seed {value}: takes a number from 0 to {most}")
+WRONG_SEEDS = Phrase("--seeds {value}: takes a number above 0")
+WRONG_GOAL = Phrase("--goal {goal}: takes {goals}")
+SCENARIO_AND_MORE = Phrase("a scenario defines its whole transfer; change it with Scenario.set")
+WITHOUT_PATH = Phrase("--path: give at least one path")
+ONLY_AND_CANDIDATE = Phrase("--only and --without restrict a search, and --candidate makes none: leave one of them out")
+SEEDS_WITHOUT_CANDIDATE = Phrase("--seeds belongs to --candidate: a search takes as many seeds as an answer needs")
+CONNECTIONS = Phrase("{scenario}: it has {count} connections; recommend takes one")
+LONG_FORM = Phrase("{scenario}: recommend takes a scenario whose links are written as [[path]]")
+DATAGRAMS = Phrase("--set connection.protocol: a UDP flow has no controller to recommend; allowed: mptcp, tcp")
