@@ -63,7 +63,7 @@ def test_what_fast_open_and_an_mtu_did_is_said_where_they_are_asked_for() -> Non
     plain = ab.Scenario.two_path(*PATHS, transfer="20 kB")
     assert "SYN" not in plain.run().explain()
     assert "too long" not in str(plain.run())
-    assert "1.41 kB came with the SYN" in plain.set("connection.fast_open", True).run().explain()
+    assert "1.41 kB arrived with the SYN" in plain.set("connection.fast_open", True).run().explain()
     short = plain.set("path[0].mtu", "1300 B").run()
     dropped = sum(subflow["mtu_drops"] for subflow in short.summary["subflows"])
     assert dropped > 0

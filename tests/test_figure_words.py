@@ -73,7 +73,7 @@ def test_panels_and_the_legend_of_a_figure_use_the_same_words(swept: ab.Sweep) -
 
 
 def test_values_and_axes_of_a_run_are_called_as_is_wished(finished: ab.Run) -> None:
-    rename, label = {"path 0": "DSL", "together": "sum"}, {"throughput": "Rate (Mbit/s)", "time": "Zeit (s)"}
+    rename, label = {"path 0": "DSL", "total": "sum"}, {"throughput": "Rate (Mbit/s)", "time": "Zeit (s)"}
     ax = finished.plot.throughput(Figure().subplots(), rename=rename, label=label)
     _, names = ax.get_legend_handles_labels()
     assert names == ["DSL: 5 Mbit/s, 100 ms", "path 1: 2 Mbit/s, 10 ms", "sum"]

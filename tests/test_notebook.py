@@ -26,15 +26,15 @@ def test_a_run_says_what_limited_it_and_what_its_subflows_carried_together(
     text = words(finished._repr_html_())
     assert limits(finished.summary) in text
     assert "controller coupled" in text
-    (together,) = [line.split() for line in str(finished).splitlines() if line.startswith("together")]
-    row = text[text.index("together") :].split()
-    assert row == together
+    (total,) = [line.split() for line in str(finished).splitlines() if line.startswith("total")]
+    row = text[text.index("total") :].split()
+    assert row == total
 
 
 def test_a_run_of_several_connections_shows_them_and_no_sum(several: ab.Run) -> None:
     text = words(several._repr_html_())
     assert "rival" in text
-    assert "together" not in text
+    assert "total" not in text
 
 
 def test_an_explanation_is_text_and_a_table(finished: ab.Run, several: ab.Run) -> None:
@@ -45,7 +45,7 @@ def test_an_explanation_is_text_and_a_table(finished: ab.Run, several: ab.Run) -
         assert line in html
     assert "congestion window" in html
     assert Page(several.explain()._repr_html_()).tags.count("table") == 2
-    assert "rival: The path could carry" in words(several.explain()._repr_html_())
+    assert "rival: The capacity of the path is " in words(several.explain()._repr_html_())
     again = pickle.loads(pickle.dumps(text))
     assert again == text
     assert again._repr_html_() == text._repr_html_()

@@ -12,10 +12,12 @@ from string import Formatter
 from types import ModuleType
 from typing import Any
 
+import click
 import pytest
 
 import anabranch
-from anabranch.sentences import Phrase, Sentence, common, diagnose, recommend
+from anabranch.cli.group import cli
+from anabranch.sentences import Phrase, Sentence, common, diagnose, recommend, run
 
 ROOT = Path(anabranch.__file__).parent
 WORDS = 30
@@ -96,6 +98,18 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "option": ("--runs 70", "--only"),
     **dict.fromkeys(("text", "form", "example", "scenario", "key", "kinds"), ("a text",)),
     "enough": ("5 s", "66 s"),
+    "amount": ("1 B", "1.23 GB"),
+    "end": (run.COMPLETED, run.ABORTED(reason="client: reset by the peer"), run.DURATION),
+    "content": (run.CONTENT_OK, run.CONTENT_ALTERED(amount="1 kB")),
+    "connections": ("connection0", "connection0, connection1 at the client"),
+    "within": ("1 ms", "12 s"),
+    "jitter": ("0 s", "1.2 ms"),
+    "percentiles": (run.NONE_ARRIVED, "median 11 ms, 95th percentile 12 ms, 99th percentile 13 ms"),
+    "stops": COUNTS,
+    "index": ("0.001", "1"),
+    "link": ("path0", "air"),
+    "power": ("-82", "-123.4"),
+    "mcs": (0, 11),
 }
 """By name of a value: what it may be, at both ends."""
 
@@ -104,6 +118,13 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "diagnose.FOLLOW": {"time": (0.1, 86400.0)},
     "diagnose.CHOICES": {"paths": ("0 (10.0.0.1)", "0 (10.0.0.1), 1 (10.0.1.1)")},
     "diagnose.CHANGE_BUFFER": {"buffer": ("send buffer", "receive buffer"), "now": ("1 B", "6 MB")},
+    "run.FILM": {"stops": (run.FILM_NO_STOP, "1 stop, 3 s in total"), "changes": COUNTS},
+    "run.CHANGE": {"what": (run.CHANGE_NOTHING, "4 Mbit/s after it, not settled")},
+    "run.LIMITED_MEAN": {"connections": (2, 16)},
+    "run.FAST_OPEN_OF": {"connections": (2, 16), "count": (0, 1, 16)},
+    "run.OUT_OF_RANGE": {"least": (run.LEAST_NOTICED(power="-82"),)},
+    "run.OUT_OF_RANGE_ALWAYS": {"least": (run.LEAST_READ(power="-60", mcs=11),)},
+    "run.OUT_OF_ORDER": {"packets": (0, 1, 2515)},
     "recommend.HEADLINE": {"paths": COUNTS},
     "recommend.REPORT_TITLE": {"paths": ("5 Mbit/s", "5 Mbit/s + cellular")},
     "recommend.NO_PATH": {"paths": ("path0", "path0, path1")},
@@ -131,16 +152,17 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 }
 """Templates in which a name means something else."""
 
-COMMANDS = (common, diagnose, recommend)
+COMMANDS = (common, diagnose, recommend, run)
 CHOOSING = {
     "diagnose": (
         "causes.py", "diagnosis/*.py", "diagnosis/twin/*.py", "why/*.py", "cli/diagnose.py"
     ),
     "recommend": ("recommendation/*.py", "cli/recommend.py"),
+    "run": ("explain.py", "recovery.py", "applications.py", "tables/run.py", "cli/run.py"),
     "common": ("alike.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
 }  # fmt: skip
 """Modules of each command that choose sentences."""
-HELP = {"diagnose", "recommend"}
+HELP = {"diagnose", "recommend", "demo", "run"}
 """Functions whose option texts stand beside the options."""
 
 
@@ -228,6 +250,34 @@ def test_a_value_too_many_or_too_few_is_an_error() -> None:
         diagnose.GOODPUT()
     with pytest.raises(TypeError, match="share"):
         diagnose.GOODPUT(goodput="1 bit/s", share="1 %")
+
+
+def commands(group: click.Group, name: str = "anabranch") -> Iterator[tuple[str, click.Command]]:
+    """All commands, and those inside others."""
+    for word in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), word)
+        assert command is not None
+        yield f"{name} {word}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name} {word}")
+
+
+def test_help_is_in_whole_sentences() -> None:
+    """Of a command and of each option; the default stands behind it in brackets."""
+    found = []
+    for name, command in [("anabranch", cli), *commands(cli)]:
+        texts = {name: " ".join((command.help or "").split())}
+        for option in command.params:
+            if isinstance(option, click.Option):
+                texts[f"{name} {option.opts[0]}"] = re.sub(r" *\[default: .*\]$", "", option.help or "").strip()
+        found += [
+            f"{where}: {text}"
+            for where, text in texts.items()
+            if not re.search(r"^[A-Z].*\.$", text)
+            or "  " in text
+            or any(len(part.split()) > WORDS for part in re.split(r"(?<=[.:;]) ", text))
+        ]
+    assert not found, "\n".join(found)
 
 
 def literals(tree: ast.Module) -> Iterator[tuple[int, str]]:

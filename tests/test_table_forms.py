@@ -168,7 +168,7 @@ def test_csv_is_a_format_and_forms_exclude_each_other(command: Command, there: P
         assert aside.sub("", flag) == aside.sub("", form)
         done = command(*arguments, "--csv", "--format", "latex")
         assert (done.status, done.out) == (2, "")
-        assert "exclude each other" in done.err
+        assert "give only one of them" in done.err
     assert command("run", "base.toml", "--format", "word").status == 2
 
 

@@ -104,7 +104,7 @@ def test_several_connections_say_what_limits_them_and_how_fair_they_are(several:
     text = str(several)
     shares = [c["limits"]["cwnd"] for c in several.summary["connections"]]
     assert f"limited by, mean of 2 connections: congestion window {units.percent(sum(shares) / 2)}" in text
-    assert f"Jain's index of the goodputs: {units.significant(several.summary['jain'])} (1: all the same)" in text
+    assert f"Jain's index of the goodputs: {units.significant(several.summary['jain'])} (1: all equal)" in text
     rows = [line for line in text.splitlines() if line.startswith(("both ", "rival "))]
     assert all(re.search(r"(congestion window|application) [\d.]+ %$", row) for row in rows[:2])
     page = Page(_report(several))
@@ -122,7 +122,7 @@ def _report(run: ab.Run) -> str:
 def test_the_verdict_comes_first(finished: ab.Run) -> None:
     for text in (str(finished), _report(finished), finished._repr_html_()):
         lower = text.lower()
-        assert lower.index("completed in") < lower.index("limited by") < lower.index("out of order: ")
+        assert lower.index("completed in") < lower.index("limited by") < lower.index("out-of-order ratio ")
 
 
 @pytest.mark.parametrize("word", ["of these", "answers", "used", "max. buffer"])

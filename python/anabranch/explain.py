@@ -5,16 +5,8 @@ from typing import Any
 
 from anabranch import units
 from anabranch.labels import connections_of
+from anabranch.sentences import run as say
 
-_NAMES = {
-    "cwnd": "congestion window",
-    "receive_window": "receive window",
-    "head_of_line": "head-of-line blocking",
-    "scheduler": "scheduler",
-    "application": "application",
-    "send_buffer": "send buffer",
-    "link": "links",
-}
 _SHOWN = 0.005
 """Smaller shares are left out of the one line."""
 
@@ -30,26 +22,27 @@ def limits(summary: Mapping[str, Any]) -> str:
     shown = [(name, share) for name, share in shares if share >= _SHOWN] or shares[:1]
     if not shown:
         return ""
-    whose = f", mean of {len(connections)} connections" if len(connections) > 1 else ""
-    return f"limited by{whose}: " + ", ".join(_share(name, share) for name, share in shown)
+    told = ", ".join(_share(name, share) for name, share in shown)
+    if len(connections) > 1:
+        return say.LIMITED_MEAN(connections=len(connections), shares=told)
+    return say.LIMITED(shares=told)
 
 
 def notices(summary: Mapping[str, Any]) -> list[str]:
     """What `fast_open` and `mtu` did, a sentence each; none where the scenario has neither.
 
     >>> notices({"fast_open_bytes": 1000, "subflows": [{"mtu_drops": 10}, {"mtu_drops": 0}]})
-    ['1 kB came with the SYN', '10 packets were too long for a link (`mtu`)']
+    ['1 kB arrived with the SYN', '10 packets were too long for a link (`mtu`)']
     """
     lines = []
     opened = [c["fast_open_bytes"] for c in connections_of(summary) if "fast_open_bytes" in c]
     if len(opened) > 1:
-        lines.append(f"{sum(map(bool, opened))} of {len(opened)} connections had data with the SYN")
+        lines.append(say.FAST_OPEN_OF(count=sum(map(bool, opened)), connections=len(opened)))
     elif opened:
-        lines.append(f"{units.octets(opened[0])} came with the SYN" if opened[0] else "no data came with the SYN")
+        lines.append(say.FAST_OPEN(amount=units.octets(opened[0])) if opened[0] else say.FAST_OPEN_NOTHING())
     dropped = sum(subflow.get("mtu_drops", 0) for subflow in summary.get("subflows", ()))
     if dropped:
-        verb = "was" if dropped == 1 else "were"
-        lines.append(f"{units.count(dropped, 'packet')} {verb} too long for a link (`mtu`)")
+        lines.append(say.MTU(count=dropped))
     return lines
 
 
@@ -64,7 +57,7 @@ def largest_limit(connection: Mapping[str, Any]) -> str:
 
 
 def _share(name: str, share: float) -> str:
-    return f"{_NAMES.get(name, name)} {units.percent(share)}"
+    return say.LIMIT(cause=say.LIMITS.get(name, name), share=units.percent(share))
 
 
 def _shares(connection: Mapping[str, Any]) -> list[tuple[str, float]]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from anabranch import units
+from anabranch.sentences import run as say
 
 _EACH = 4
 """Changes that are told one by one."""
@@ -14,27 +15,28 @@ def told(summary: Mapping[str, Any]) -> list[str]:
 
     >>> change = {"at_s": 10.0, "rate_before_mbps": 8.0, "rate_after_mbps": 4.0, "recovery_s": 0.96}
     >>> told({"longest_gap_s": 0.9, "recovery_max_s": 0.96, "recoveries": [change]})
-    ['longest time without data 900 ms; after the change at 10 s: 4 Mbit/s (8 before) within 960 ms']
+    ['longest time without data 900 ms; change at 10 s: 4 Mbit/s after it (8 Mbit/s before), settled within 960 ms']
     """
     if "recovery_max_s" not in summary:
         return []
     gap, longest = summary["longest_gap_s"], summary["recovery_max_s"]
-    parts = [] if gap is None else [f"longest time without data {units.time(gap)}"]
+    parts = [] if gap is None else [say.LONGEST_GAP(time=units.time(gap))]
     changes = summary.get("recoveries", [])
     if 0 < len(changes) <= _EACH:
-        parts += [f"after the change at {units.time(change['at_s'])}: {_change(change)}" for change in changes]
+        parts += [say.CHANGE(time=units.time(change["at_s"]), what=_change(change)) for change in changes]
     elif longest is not None:
-        parts.append(f"longest recovery after a change {units.time(longest)}")
+        parts.append(say.LONGEST_RECOVERY(time=units.time(longest)))
     return ["; ".join(parts)] if parts else []
 
 
 def _change(change: Mapping[str, Any]) -> str:
     before, after = change["rate_before_mbps"], change["rate_after_mbps"]
     if after is None:
-        return "too short to tell"
+        return say.CHANGE_TOO_SHORT()
     if not after:
-        return "nothing more"
-    earlier = "" if before is None else f" ({units.significant(before)} before)"
+        return say.CHANGE_NOTHING()
+    values = {"after": units.rate(after * 1e6)} | ({} if before is None else {"before": units.rate(before * 1e6)})
     within = change["recovery_s"]
-    settled = "not settled" if within is None else f"within {units.time(within)}"
-    return f"{units.rate(after * 1e6)}{earlier} {settled}"
+    if within is None:
+        return (say.CHANGE_UNSETTLED if before is None else say.CHANGE_UNSETTLED_FROM)(**values)
+    return (say.CHANGE_SETTLED if before is None else say.CHANGE_SETTLED_FROM)(within=units.time(within), **values)

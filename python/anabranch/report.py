@@ -103,7 +103,7 @@ def _facts(run: "RunData") -> str:
         ("goodput", units.rate(summary["goodput_mbps"] * 1e6)),
         ("completion", summary["status"] if completion is None else units.time(completion)),
         *(("limited most by", limit) for limit in [largest_limit(summary)] if limit != "-"),
-        ("out of order", units.percent(summary["ooo_ratio"])),
+        ("out-of-order ratio", units.percent(summary["ooo_ratio"])),
         ("reordering buffer", units.octets(summary["ooo_buffer_max_bytes"])),
     ]
     return (

@@ -14,12 +14,14 @@ from anabranch.nearest import hint
 
 @cli.command(name="list")
 @click.argument("kind", required=False)
-@click.option("--long", is_flag=True, help="Also what each does, its source, needs, validation and parameters.")
-@click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
+@click.option(
+    "--long", is_flag=True, help="Also show the meaning, source, requirements, validation and parameters of each."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the list as one JSON object.")
 def list_(kind: str | None, long: bool, as_json: bool) -> None:
-    """List what a scenario may name: algorithms, profiles, middleboxes, links.
+    """List the algorithms, profiles, middleboxes and links that a scenario can name.
 
-    KIND is one of these, such as `links`: all that is known of them.
+    With KIND, such as `links`, show the details of each of this kind.
     """
     registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     if kind is not None:
@@ -40,12 +42,12 @@ def list_(kind: str | None, long: bool, as_json: bool) -> None:
 
 @cli.command()
 def doctor() -> int:
-    """Examine this installation by using it."""
+    """Check that this installation works."""
     from anabranch.doctor import examine
 
     sound = True
     for finding in examine():
         click.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what:12} {finding.detail}")
         sound = sound and finding.ok
-    click.echo("everything works" if sound else "something does not work; see FAIL above")
+    click.echo("all checks passed" if sound else "at least one check failed: see FAIL above")
     return 0 if sound else EXIT_FAILED

@@ -24,15 +24,19 @@ from anabranch.cli.lines import capture_progress
 
 @cli.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--protocol", type=Choice(["mptcp", "tcp"]), help="Measure only these connections.  [default: both]")
-@click.option("--out", metavar="DIR", help="Write summary, frames, figures and report to DIR.")
+@click.option(
+    "--protocol", type=Choice(["mptcp", "tcp"]), help="Measure only connections of this protocol.  [default: both]"
+)
+@click.option("--out", metavar="DIR", help="Write the summary, data frames, figures and a report to DIR.")
 @force_option
-@click.option("--qlog", metavar="FILE", help="Write every segment to FILE as an event of qlog, subflows numbered.")
+@click.option(
+    "--qlog", metavar="FILE", help="Write every segment to FILE as a qlog event, with the number of its subflow."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
 @format_option("csv")
 @wide_option
-@click.option("--quiet", is_flag=True, help="No text and no progress line.")
+@click.option("--quiet", is_flag=True, help="Print neither text nor a progress line.")
 def analyze(
     files: tuple[str, ...],
     protocol: Literal["mptcp", "tcp"] | None,
@@ -45,15 +49,17 @@ def analyze(
     wide: bool,
     quiet: bool,
 ) -> None:
-    """Measure the MPTCP and TCP connections in captures (pcap, pcapng) as a run is measured.
+    """Measure the MPTCP and TCP connections in captures (pcap, pcapng).
 
-    Several files count as one capture: of several interfaces, or of both ends.
+    The measures are those of a run. Several files count as one capture, of several interfaces or of both ends.
     """
     if as_json + as_csv + (form is not None) > 1:
-        raise click.UsageError("--json, --csv and --format exclude each other")
+        raise click.UsageError("--json, --csv and --format: give only one of them")
     form = form or ("json" if as_json else "csv" if as_csv else "none" if quiet else "text")
     if qlog is not None and "-" in files:
-        raise click.UsageError("--qlog reads the captures once more, which standard input does not allow")
+        raise click.UsageError(
+            "--qlog reads the captures twice, but standard input can be read once: write it to a file first"
+        )
     if qlog is not None:
         spare(qlog, files, "--qlog", force=force)
     _analyze(files, protocol=protocol, out=out, force=force, form=form, wide=wide, quiet=quiet)

@@ -34,13 +34,15 @@ set_option = click.option(
     "changes",
     metavar="KEY=VALUE",
     multiple=True,
-    help='Change one value of the scenario: --set path.1.delay="200 ms". May be repeated.',
+    help='Change one value of the scenario, such as --set path.1.delay="200 ms". May be repeated.',
 )
 
 
 FORMATS = ("text", "markdown", "latex")
 """Forms of a table; ``--format`` takes them."""
-wide_option = click.option("--wide", is_flag=True, help="Show all columns of tables, however wide the terminal is.")
+wide_option = click.option(
+    "--wide", is_flag=True, help="Show all table columns, even if they are wider than the terminal."
+)
 
 
 def format_option(*more: str) -> "Callable[[Command], Command]":
@@ -49,7 +51,8 @@ def format_option(*more: str) -> "Callable[[Command], Command]":
         "--format",
         "form",
         type=Choice([*FORMATS, *more]),
-        help="Form of the tables; latex and markdown have `mean +- half-width`.  [default: text]",
+        help="Format of the tables. Means have their interval as `mean +- half-width` in latex and markdown.  "
+        "[default: text]",
     )
 
 
@@ -61,7 +64,9 @@ def table_width(*, wide: bool) -> int | None:
 
 
 force_option = click.option(
-    "--force", is_flag=True, help="Replace an older result of something else, and files that are not Anabranch's."
+    "--force",
+    is_flag=True,
+    help="Replace an older result of a different input, and files that Anabranch did not write.",
 )
 
 _BEGINNINGS: "dict[str, tuple[str, bytes, bytes]]" = {

@@ -107,32 +107,34 @@ def _found(
 
 @cli.command()
 @click.argument("sources", metavar="CAPTURE...", nargs=-1, required=True)
-@click.option("--out", metavar="DIR", help="Write numbers and report to DIR.")
+@click.option("--out", metavar="DIR", help="Write the diagnosis as JSON and a report to DIR.")
 @force_option
 @click.option(
-    "--twin", metavar="FILE", help="Write the scenario that the capture implies, with the ground of each line."
+    "--twin",
+    metavar="FILE",
+    help="Write the twin to FILE: the scenario that the capture implies, with the source of each line.",
 )
 @click.option(
     "--seeds",
     metavar="N",
     type=click.IntRange(0),
-    help="Try on the twin what could be changed, with N seeds each; 0: do not.  [default: 20 with --twin, else 0]",
+    help="Try changes on the twin with N seeds each. 0 tries none.  [default: 20 with --twin, else 0]",
 )
 @click.option(
     "--capacity",
     metavar="PATH=RATE",
     multiple=True,
-    help="What a speed test told you of a path: its number in the table or its client's address, and the capacity that "
-    'counts as exact, such as 0="80 Mbit/s". Repeatable.',
+    help='Capacity of a path that you know, from a speed test for example, such as 0="80 Mbit/s". PATH is its number '
+    "in the table or its client's address. May be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the diagnosis as one JSON object.")
 @wide_option
+@click.option("--follow", is_flag=True, help="While the capture grows, print a line for each connection every 10 s.")
+@click.option("--every", type=float, metavar="SECONDS", help="Interval of --follow.  [default: 10]")
 @click.option(
-    "--follow", is_flag=True, help="Say every 10 s of the capture what they were like, as long as it goes on."
+    "--qlog", metavar="FILE", help="Write every segment to FILE as a qlog event, with the number of its subflow."
 )
-@click.option("--every", type=float, metavar="SECONDS", help="With --follow: how often.  [default: 10]")
-@click.option("--qlog", metavar="FILE", help="Write every segment to FILE as an event of qlog, subflows numbered.")
-@click.option("--quiet", is_flag=True, help="No text and no progress line.")
+@click.option("--quiet", is_flag=True, help="Print neither text nor a progress line.")
 def diagnose(
     sources: tuple[str, ...],
     out: str | None,
@@ -147,13 +149,13 @@ def diagnose(
     qlog: str | None,
     quiet: bool,
 ) -> None:
-    """Say why a transfer was not faster: what each path could do, and where the time went.
+    """Show why a transfer was not faster: capacity of the paths, main cause, possible remedy.
 
-    CAPTURE is a pcap or pcapng file of the sender, of the receiver, or several of both; `-` is standard input. Or one
-    folder that `run --out` or `analyze --out` wrote.
+    CAPTURE is a pcap or pcapng file from the sender or the receiver; give several files if there are more. `-` reads
+    standard input. CAPTURE may also be one folder that `run --out` or `analyze --out` wrote.
 
-    With --twin it makes the scenario that the capture implies, and tries on it what could be changed: pacing, backup,
-    fewer paths, buffers, controller, scheduler, queues. Ctrl-C ends that and keeps what was found.
+    With --twin, fit a scenario to the capture and try changes on it: pacing, backup, fewer paths, buffers, controller,
+    scheduler, queues. Ctrl-C ends the trials and keeps their results.
     """
     _check(sources, follow=follow, every=every, qlog=qlog, quiet=quiet)
     from anabranch.diagnosis.remedies import SEEDS

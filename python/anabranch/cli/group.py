@@ -107,7 +107,7 @@ def debug_option(*, hidden: bool) -> click.Option:
         is_flag=True,
         expose_value=False,
         hidden=hidden,
-        help="On an error show the Python traceback.",
+        help="Show the Python traceback of an error.",
     )
 
 
@@ -124,12 +124,15 @@ def _version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
     params=[debug_option(hidden=False)],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit."
+)
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """A multipath-TCP laboratory.
+    """Simulate, measure and diagnose Multipath TCP.
 
-    Begin with `anabranch demo`; then `anabranch new > my.toml`, `anabranch run my.toml`.
+    Start with `anabranch demo`. Then write a scenario with `anabranch new > my.toml` and run it with
+    `anabranch run my.toml`.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

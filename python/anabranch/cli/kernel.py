@@ -17,26 +17,27 @@ if TYPE_CHECKING:
 @cli.command("compare-kernel")
 @click.argument("file", metavar="SCENARIO")
 @set_option
-@click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True, help="Runs of each side.")
+@click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True, help="Number of runs on each side.")
 @click.option(
     "--vary",
     metavar="SHARE",
-    help='Change rates and delays by up to SHARE ("3 %") from run to run, alike on both sides: compare distributions.',
+    help='Change rates and delays by up to SHARE, such as "3 %", from run to run, equally on both sides, and compare '
+    "distributions.",
 )
 @click.option(
     "--without",
     multiple=True,
     type=Choice(["prr", "rack", "quick-acks", "hystart"]),
-    help="Switch a feature of Linux off. May be repeated.",
+    help="Switch off a feature of Linux. May be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--pcap", metavar="DIR", help="Write the captures of both ends of each run to DIR.")
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
+@click.option("--pcap", metavar="DIR", help="Write the captures at both ends of each run to DIR.")
 @click.option(
     "--out",
     metavar="DIR",
-    help="Write DIR/anabranch and DIR/linux, which `compare` and `plot` read, and DIR/beside.svg.",
+    help="Write DIR/anabranch and DIR/linux (for `compare` and `plot`) and DIR/beside.svg.",
 )
-@click.option("--quiet", is_flag=True, help="No progress lines.")
+@click.option("--quiet", is_flag=True, help="Print no progress lines.")
 def compare_kernel(
     file: str,
     changes: tuple[str, ...],
@@ -48,10 +49,10 @@ def compare_kernel(
     out: str | None,
     quiet: bool,
 ) -> None:
-    """Run SCENARIO here and on Linux 6.1 in virtual time, and show both side by side.
+    """Run SCENARIO with Anabranch and with Linux 6.1, both in virtual time, and compare them.
 
-    The kernel is built once, by tools/kernel-oracle/build. Scenarios are compared as they are;
-    `--set connection.profile=linux` makes the sender Linux's.
+    tools/kernel-oracle/build builds the kernel once. The scenario is used as it is; with
+    `--set connection.profile=linux` the sender follows Linux.
     """
     from anabranch.kernel.beside import compare_kernel as compare
 

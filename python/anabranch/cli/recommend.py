@@ -25,59 +25,63 @@ if TYPE_CHECKING:
     metavar="PATH",
     multiple=True,
     required=True,
-    help='A path: "5 Mbit/s, 100 ms", or a link of `anabranch list links`; further keys may follow: ", loss 1 %". '
-    "Repeat it.",
+    help='Rate and delay of a path, such as "5 Mbit/s, 100 ms", or a link of `anabranch list links`. More keys may '
+    'follow, such as ", loss 1 %". Repeat it for each path.',
 )
 @click.option(
     "--goal",
     type=Choice(["throughput", "latency", "memory"]),
     default="throughput",
     show_default=True,
-    help="The most goodput; or the least head-of-line delay or reordering buffer with 90 % of the best goodput.",
+    help="Highest goodput; or lowest head-of-line delay or smallest reordering buffer with at least 90 % of the best "
+    "goodput.",
 )
 @click.option(
     "--direction",
     type=Choice(["down", "up", "both"]),
-    help="down: the server sends; up: the client sends.  [default: down]",
+    help="Direction of the data. down: the server sends; up: the client sends.  [default: down]",
 )
 @click.option(
     "--receiver",
     type=Choice(["independent", "coupled"]),
     default="independent",
     show_default=True,
-    help="Whether a subflow's acknowledgement waits for data order: RFC 8684, or the rule of the papers' model.",
+    help="Receiver. coupled: subflow acknowledgements wait for data order, as in the papers' model; independent: RFC "
+    "8684.",
 )
 @click.option(
-    "--transfer", metavar="AMOUNT", help='What is sent: "10 MB", "20 s".  [default: long enough for the paths]'
+    "--transfer",
+    metavar="AMOUNT",
+    help='Amount or duration of the transfer, such as "10 MB" or "20 s".  [default: long enough for the paths]',
 )
 @click.option(
-    "--budget", metavar="S", type=float, help="Seconds after which the search ends.  [default: 30, with --runs none]"
+    "--budget", metavar="S", type=float, help="Time limit of the search in seconds.  [default: 30; none with --runs]"
 )
 @click.option(
     "--runs",
     metavar="N",
     type=int,
-    help="Runs after which the search ends: the same N gives the same answer on every machine.",
+    help="Number of runs after which the search ends. The same N gives the same answer on every machine.",
 )
-@click.option("--seed", metavar="N", type=int, default=1, show_default=True, help="The first seed.")
+@click.option("--seed", metavar="N", type=int, default=1, show_default=True, help="First seed.")
 @set_option
 @click.option(
     "--candidate",
     "candidates",
     metavar="C",
     multiple=True,
-    help='No search, only these: "coupled, none, min-rtt, 512 kB[, detector=ncr][, backup=path1]", '
+    help='Compare only given candidates: "coupled, none, min-rtt, 512 kB[, detector=ncr][, backup=path1]" or '
     '"cubic, none, alone=path0, unlimited". May be repeated.',
 )
 @click.option(
-    "--only", metavar="NAME", multiple=True, help="Of the kind that NAME is of, try nothing else. May be repeated."
+    "--only", metavar="NAME", multiple=True, help="Among algorithms of the same kind, try only NAME. May be repeated."
 )
 @click.option("--without", metavar="NAME", multiple=True, help="Do not try NAME. May be repeated.")
-@click.option("--seeds", metavar="N", type=int, help="Runs of each --candidate.  [default: 8]")
+@click.option("--seeds", metavar="N", type=int, help="Number of runs of each --candidate.  [default: 8]")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
-@click.option("--out", metavar="DIR", help="Write numbers, report and the recommended scenario to DIR.")
+@click.option("--out", metavar="DIR", help="Write the answer as JSON, a report and the recommended scenario to DIR.")
 @wide_option
-@click.option("--quiet", is_flag=True, help="No text and no progress line.")
+@click.option("--quiet", is_flag=True, help="Print neither text nor a progress line.")
 def recommend(  # the options of the command
     paths: tuple[str, ...],
     goal: str,
@@ -97,12 +101,12 @@ def recommend(  # the options of the command
     wide: bool,
     quiet: bool,
 ) -> None:
-    """Find out how to use given paths: controller, scheduler, judge, detector and receive buffer, or one path alone.
+    """Recommend controller, scheduler, judge, detector and receive buffer for given paths, or one path alone.
 
-    Every scheduler is tried with the default controller, then every controller with the best scheduler. The best is
-    compared with plain TCP over each path, in pairs of runs with fresh seeds, and then with what differs from it in
-    one part. Nothing is recommended on fewer than 5 pairs, or while an interval is wide. Ctrl-C ends the search, and
-    what was found until then counts.
+    The search tries every scheduler with the default controller, then every controller with the best scheduler. It
+    compares the best candidate with plain TCP over each path, in pairs of runs with fresh seeds. Then it compares it
+    with candidates that differ in one part. A recommendation needs 5 pairs and narrow intervals. Ctrl-C ends the
+    search; its results until then count.
     """
     from anabranch.recommendation.result import recommend as found_by
 

@@ -26,13 +26,12 @@ from anabranch.cli.lines import engine
 from anabranch.directory import ResultError
 from anabranch.drafts import is_direct
 from anabranch.scenario import Scenario, ScenarioError
+from anabranch.sentences import run as say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anabranch.results import Run
-
-_DEMO_TITLE = "two unlike paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms"
 
 
 @cli.command()
@@ -41,30 +40,33 @@ _DEMO_TITLE = "two unlike paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms"
     metavar="DIR",
     default="out/demo",
     show_default=True,
-    help="Where to put the pictures and the report.",
+    help="Directory for the pictures and the report.",
 )
 @force_option
 def demo(out: str, force: bool) -> int:
-    """Show a transfer over two unlike links: a table, a picture, a report to share."""
+    """Run a transfer over two heterogeneous links and write a table, pictures and a report."""
     scenario = Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="20 MB")
-    return _run(scenario.set("title", _DEMO_TITLE), out=out, force=force)
+    return _run(scenario.set("title", say.DEMO_TITLE()), out=out, force=force)
 
 
 @cli.command()
 @click.argument("file")
 @click.option(
-    "--seed", metavar="N", type=click.IntRange(0, 2**63 - 1), help="Seed of all randomness, instead of the scenario's."
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0, 2**63 - 1),
+    help="Seed of the random numbers, instead of the scenario's.",
 )
 @set_option
-@click.option("--out", metavar="DIR", help="Write summary, series, figures and report to DIR.")
+@click.option("--out", metavar="DIR", help="Write the summary, the time series, figures and a report to DIR.")
 @force_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per subflow as CSV.")
 @format_option("csv")
 @wide_option
 @click.option("--trace", metavar="FILE", help="Write one row per protocol event to FILE.")
-@click.option("--pcap", metavar="DIR", help="Write the packets of each interface to DIR: client-0.pcapng, ...")
-@click.option("--quiet", is_flag=True, help="No table and no progress line.")
+@click.option("--pcap", metavar="DIR", help="Write the packets of each interface to DIR, such as client-0.pcapng.")
+@click.option("--quiet", is_flag=True, help="Print neither the table nor a progress line.")
 def run(
     file: str,
     seed: int | None,
@@ -79,14 +81,14 @@ def run(
     pcap: str | None,
     quiet: bool,
 ) -> int:
-    """Run the scenario in FILE ("-" reads standard input) and answer with a table.
+    """Run the scenario in FILE ("-" reads standard input) and print a table.
 
-    Without --out, --trace and --pcap nothing is written.
+    Files are written only with --out, --trace and --pcap.
     """
     if as_json + as_csv + (form is not None) > 1:
-        raise click.UsageError("--json, --csv and --format exclude each other")
+        raise click.UsageError(say.ONE_FORM())
     if trace is not None and file != "-" and Path(trace).resolve() == Path(file).resolve():
-        raise click.UsageError(f"--trace {trace} would overwrite the scenario")
+        raise click.UsageError(say.TRACE_IS_SCENARIO(file=trace))
     if trace is not None:
         spare(trace, (), "--trace", force=force)
     if pcap is not None:
@@ -121,7 +123,7 @@ def _run(
 
         def kept() -> str:
             if trace is not None and is_direct(trace):
-                return f"{trace} has the events until then"
+                return say.TRACE_KEPT(file=trace)
             return interrupt.NOTHING
 
         with _writing(trace, pcap), engine(kept, quiet=quiet) as poll:
@@ -137,7 +139,7 @@ def _run(
         made = f"\nreport   {Path(out) / 'report.html'}\npicture  {Path(out) / 'cwnd.svg'}"
         click.echo(made, err=form != "text")
     if not result.summary["content_ok"] and not result.summary["bytes_altered"]:
-        click.echo("what arrived is not what was sent: this is a fault of the engine, please report it", err=True)
+        click.echo(say.ENGINE_FAULT(), err=True)
         return EXIT_FAILED
     return _arrival(result, form)
 
@@ -172,9 +174,9 @@ def _writing(trace: str | None, pcap: str | None) -> "Iterator[None]":
         raise
     except OSError as error:
         if trace is not None and error.filename == str(Path(trace)):
-            raise ResultError(f"cannot write the trace '{trace}': {error.strerror}") from None
+            raise ResultError(say.TRACE_FAILED(file=trace, error=error.strerror)) from None
         if pcap is not None and error.filename == str(Path(pcap)):
-            raise ResultError(f"cannot write captures to '{pcap}': {error.strerror}") from None
+            raise ResultError(say.PCAP_FAILED(folder=pcap, error=error.strerror)) from None
         raise
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 @cli.command()
-@click.option("--sweep", "as_sweep", is_flag=True, help="A sweep file instead: a scenario with axes and seeds.")
+@click.option("--sweep", "as_sweep", is_flag=True, help="Print a sweep file instead: a scenario with axes and seeds.")
 def new(as_sweep: bool) -> None:
-    """Print a commented scenario to begin with."""
+    """Print a commented scenario as a starting point."""
     if as_sweep:
         from anabranch.sweeps.template import TEXT
 
@@ -36,17 +36,24 @@ def new(as_sweep: bool) -> None:
     multiple=True,
     default=("1 Mbit/s", "4 Mbit/s", "12 Mbit/s", "30 Mbit/s"),
     show_default=True,
-    help="A state of the link; repeat it, in order.",
+    help="Rate of one state of the link. Repeat it, in the order of the states.",
 )
-@click.option("--dwell", metavar="TIME", default="500 ms", show_default=True, help="Mean time in a state.")
+@click.option("--dwell", metavar="TIME", default="500 ms", show_default=True, help="Mean time in each state.")
 @click.option("--duration", metavar="TIME", default="30 s", show_default=True, help="Length of the trace.")
-@click.option("--seed", metavar="N", type=click.IntRange(min=0, max=2**63 - 1), default=1, show_default=True)
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0, max=2**63 - 1),
+    default=1,
+    show_default=True,
+    help="Seed of the random numbers.",
+)
 @click.pass_context
 def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str, seed: int) -> None:
-    """Print a synthetic trace of a cellular link, for `trace` in a scenario; or import measurements.
+    """Print a synthetic trace of a cellular link for `trace` in a scenario, or import measurements.
 
-    The rate wanders among the states, up or down by one at a time; one line is a millisecond at which 1500 octets may
-    pass (the format of mahimahi).
+    The rate moves from state to state, up or down by one. Each line is a millisecond at which 1500 octets may pass
+    (the format of Mahimahi).
     """
     if ctx.invoked_subcommand is None:
         click.echo("\n".join(map(str, _core.synthetic_trace(rates, dwell, duration, seed))))
@@ -58,26 +65,31 @@ def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str,
     "--kind",
     required=True,
     metavar="KIND",
-    help="goodput, ping, lens, errant, mahimahi or iperf3: docs/links.md has the columns.",
+    help="Format of FILE: goodput, ping, lens, errant, mahimahi or iperf3. docs/links.md describes the columns.",
 )
-@click.option("--column", metavar="NAME", help="The column of the rate or of the round-trip time.")
-@click.option("--time", metavar="NAME", help="The column of the time.")
+@click.option("--column", metavar="NAME", help="Column with the rate or the round-trip time.")
+@click.option("--time", metavar="NAME", help="Column with the time.")
 @click.option(
     "--unit",
     metavar="UNIT",
-    help="Of rates: bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s, MB/s, GB/s.  [default: that of the column, else Mbit/s]",
+    help="Unit of the rates: bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s, MB/s or GB/s.  [default: that of the column, "
+    "else Mbit/s]",
 )
-@click.option("--step", metavar="TIME", help="From row to row, where rows have no times.")
-@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="Only rows with this value. May be repeated.")
-@click.option("--gaps", metavar="WHAT", help="Missing rows: refuse, zero (no rate, loss) or hold.  [default: refuse]")
-@click.option("--from", "begin", metavar="TIME", help="Where the piece to import begins.  [default: 0 s]")
-@click.option("--length", metavar="TIME", help="How long it is.  [default: to the end]")
-@click.option("--resolution", metavar="TIME", help="Smaller changes of delay are left out.  [default: 500 us]")
+@click.option("--step", metavar="TIME", help="Time from row to row, if the rows have no times.")
+@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="Use only rows with this value. May be repeated.")
+@click.option(
+    "--gaps", metavar="WHAT", help="Missing rows: refuse, zero (no rate, loss) or hold (last value).  [default: refuse]"
+)
+@click.option("--from", "begin", metavar="TIME", help="Start of the part to import.  [default: 0 s]")
+@click.option("--length", metavar="TIME", help="Length of the part to import.  [default: to the end]")
+@click.option(
+    "--resolution", metavar="TIME", help="Leave out changes of the delay smaller than this.  [default: 500 us]"
+)
 def import_trace(file: str, kind: str, where: tuple[str, ...], **options: str | None) -> None:
-    """Print what a link takes of the measurements in FILE.
+    """Convert the measurements in FILE for a link of a scenario.
 
-    Rates become a file for `trace`; round-trip times and profiles become keys of a [[path]], in TOML. The error stream
-    says how the columns were read and which were not used.
+    Rates become a file for `trace`. Round-trip times and profiles become keys of a [[path]], in TOML. The error stream
+    tells how the columns were read and which were not used.
     """
     from anabranch import traces
 
@@ -91,12 +103,12 @@ def import_trace(file: str, kind: str, where: tuple[str, ...], **options: str | 
 @cli.command()
 @click.argument("file")
 @set_option
-@click.option("--json", "as_json", is_flag=True, help="Print every value, defaults included, in SI units.")
+@click.option("--json", "as_json", is_flag=True, help="Print every value, including defaults, in SI units.")
 @click.option("--expand", is_flag=True, help="Print the scenario with [topology] and [traffic] written out.")
 def check(file: str, changes: tuple[str, ...], as_json: bool, expand: bool) -> None:
     """Validate the scenario in FILE ("-" reads standard input) without running it.
 
-    Of a sweep file it says how many cells and runs there are, and about how long they will take.
+    For a sweep file, print the number of cells and runs and an estimate of their duration.
     """
     if file != "-" and is_sweep(file):
         if changes or expand:

@@ -17,15 +17,24 @@ from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, Choice, cli
     "--profile",
     type=Choice(_core.profiles()),
     default="modern",
-    help="The stack whose defaults hold.  [default: modern]",
+    help="Profile that sets the defaults of the stack.  [default: modern]",
 )
 @click.option(
-    "--tolerance", metavar="TIME", help='By how much times may be off: "1 ms".  [default: as the script says, else 0]'
+    "--tolerance",
+    metavar="TIME",
+    help='Allowed deviation of times, such as "1 ms".  [default: as the script says, else 0]',
 )
-@click.option("--over-mptcp", is_flag=True, help="Run scripts of TCP over Multipath TCP with one subflow.")
-@click.option("-D", "--define", "defines", metavar="NAME=VALUE", multiple=True, help="A word that stands for another.")
-@click.option("--json", "as_json", is_flag=True, help="Print what became of each script as one JSON object.")
-@click.option("--quiet", is_flag=True, help="Print only what did not pass.")
+@click.option("--over-mptcp", is_flag=True, help="Run TCP scripts over Multipath TCP with one subflow.")
+@click.option(
+    "-D",
+    "--define",
+    "defines",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Replace the word NAME in the scripts by VALUE. May be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome of each script as one JSON object.")
+@click.option("--quiet", is_flag=True, help="Print only scripts that did not pass.")
 def script(
     files: tuple[str, ...],
     profile: str,
@@ -35,10 +44,10 @@ def script(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Run scripts in packetdrill's dialect against the engine, in virtual time.
+    """Run packetdrill scripts against the engine, in virtual time.
 
-    The exit status is 0 if all of them pass, 1 if one fails or needs what the engine does not have, 2 if one is not a
-    script.
+    The exit status is 0 if all scripts pass, 1 if one fails or needs something that the engine lacks, and 2 if one is
+    not a script.
     """
     from anabranch import script as scripts
 

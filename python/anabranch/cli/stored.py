@@ -21,31 +21,36 @@ if TYPE_CHECKING:
 
 @cli.command()
 @click.argument("directory", metavar="DIR")
-@click.option("--figure", "names", metavar="NAME", multiple=True, help="Only this figure. May be repeated.")
+@click.option("--figure", "names", metavar="NAME", multiple=True, help="Draw only this figure. May be repeated.")
 @click.option(
-    "--format", "form", type=Choice(["svg", "png", "pdf"]), default="svg", show_default=True, help="Kind of file."
+    "--format",
+    "form",
+    type=Choice(["svg", "png", "pdf"]),
+    default="svg",
+    show_default=True,
+    help="Format of the files.",
 )
-@click.option("--width", metavar="LENGTH", help='Width of a figure: "88 mm" is a column of a paper.')
-@click.option("--height", metavar="LENGTH", help='Height of a figure: "60 mm".')
-@click.option("--no-title", is_flag=True, help="No titles in the figures: a paper has captions.")
-@click.option("--over", metavar="AXIS", help="Of a sweep: the axis below.")
+@click.option("--width", metavar="LENGTH", help='Width of the figures, such as "88 mm" for one column of a paper.')
+@click.option("--height", metavar="LENGTH", help='Height of the figures, such as "60 mm".')
+@click.option("--no-title", is_flag=True, help="Draw figures without titles.")
+@click.option("--over", metavar="AXIS", help="Sweep: axis of the sweep that is the horizontal axis.")
+@click.option("--by", metavar="AXIS", multiple=True, help="Sweep: axis of which each value is a line. May be repeated.")
 @click.option(
-    "--by", metavar="AXIS", multiple=True, help="Of a sweep: an axis whose values are lines. May be repeated."
+    "--where", metavar="AXIS=VALUE", multiple=True, help="Sweep: draw only this value of AXIS. May be repeated."
 )
-@click.option("--where", metavar="AXIS=VALUE", multiple=True, help="Of a sweep: only this value. May be repeated.")
 @click.option(
     "--rename",
     metavar="OLD=NEW",
     multiple=True,
-    help="NEW in place of a value in legends, ticks and marks. May be repeated.",
+    help="Write NEW instead of the value OLD in legends, ticks and marks. May be repeated.",
 )
 @click.option(
     "--label",
     metavar="NAME=TEXT",
     multiple=True,
-    help="TEXT as the name of an axis: of a measure, of an axis of a sweep, or of time. May be repeated.",
+    help="Label an axis with TEXT. NAME is a measure, an axis of a sweep, or time. May be repeated.",
 )
-@click.option("--out", metavar="FOLDER", help="Where to put the figures, instead of DIR itself.")
+@click.option("--out", metavar="FOLDER", help="Directory for the figures, instead of DIR.")
 def plot(
     directory: str,
     names: tuple[str, ...],
@@ -62,8 +67,8 @@ def plot(
 ) -> None:
     """Draw the figures of the result or the sweep in DIR again.
 
-    Without any option the report is made again, too. A figure of a sweep is a measure, such as completion_s, or cdf,
-    or over_time; of axes that neither --over, --by nor --where names, each value has a panel.
+    Without options, the report is written again, too. A figure of a sweep is a measure (such as completion_s), cdf or
+    over_time. Each value of an axis that is not in --over, --by or --where has its own panel.
     """
     from anabranch.plots.size import LookError
     from anabranch.redraw import files, wanted
@@ -92,9 +97,9 @@ def _replace(path: Path, content: bytes) -> None:
 @cli.command()
 @click.argument("directory", metavar="DIR")
 def replay(directory: str) -> int:
-    """Run the stored scenario of the result in DIR again and prove that the trace is the same.
+    """Run the scenario of the result in DIR again and check that the trace is the same.
 
-    If DIR is an analysis, its captures are analysed again.
+    If DIR is an analysis, analyse its captures again.
     """
     from anabranch.kinds import ANALYSIS, kind
     from anabranch.store import read, untouched
@@ -161,14 +166,14 @@ def _maker(run: "RunData") -> str:
 @cli.command()
 @click.argument("first", metavar="DIR")
 @click.argument("second", metavar="DIR")
-@click.option("--measure", metavar="NAME", help="Of two sweeps: what is compared.  [default: goodput_mbps]")
+@click.option("--measure", metavar="NAME", help="Measure that is compared, for two sweeps.  [default: goodput_mbps]")
 @format_option()
 @wide_option
 def compare(first: str, second: str, measure: str | None, form: str | None, wide: bool) -> None:
-    """Show two results beside each other and what differs between their scenarios.
+    """Compare two results and show what differs between their scenarios.
 
-    They are two runs, two analyses of captures, a run and an analysis, or two sweeps: these cell by cell, in pairs of
-    runs with the same seed.
+    Each DIR is a run or an analysis of captures, or both are sweeps. Sweeps are compared cell by cell, in pairs of runs
+    with the same seed.
     """
     from anabranch.comparison import MeasureError
     from anabranch.comparison import compare as compared

@@ -15,19 +15,20 @@ from anabranch.cli.lines import sweep_progress
 
 @cli.command()
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option("--list", "as_list", is_flag=True, help="List the studies.")
-@click.option("--quick", is_flag=True, help="Seconds: one seed, and only the main tables and figures.")
+@click.option("--list", "as_list", is_flag=True, help="List the studies and exit.")
+@click.option("--quick", is_flag=True, help="Use one seed and make only the main tables and figures. Takes seconds.")
 @click.option(
-    "--only", metavar="NAME", multiple=True, help="Only this table or figure, such as fig-10. May be repeated."
+    "--only", metavar="NAME", multiple=True, help="Make only this table or figure, such as fig-10. May be repeated."
 )
 @click.option(
     "--out",
     metavar="DIR",
-    help="Where to put runs, tables, figures and report; with `all` the folder of these.  [default: NAME]",
+    help="Directory for runs, tables, figures and report. With `all`, each study has a directory in DIR.  "
+    "[default: NAME]",
 )
 @format_option()
 @wide_option
-@click.option("--quiet", is_flag=True, help="No text and no progress line.")
+@click.option("--quiet", is_flag=True, help="Print neither text nor a progress line.")
 def study(
     name: str | None,
     as_list: bool,
@@ -38,10 +39,11 @@ def study(
     wide: bool,
     quiet: bool,
 ) -> None:
-    """Run a paper's experiments and put the paper's numbers beside them; NAME may be `all`.
+    """Repeat the experiments of a paper and compare with its numbers.
 
-    Runs that are in DIR already are not made again, so the same command goes on where it was interrupted. With --format
-    markdown or latex DIR/tables has the tables in this form, too; with --format and --only they are printed.
+    NAME is a study of --list, or `all`. Runs that are in DIR already are not repeated, so the same command continues an
+    interrupted study. With --format, DIR/tables has the tables in this format, too. With --format and --only, the
+    tables are printed.
     """
     from anabranch import experiments
 
@@ -52,7 +54,7 @@ def study(
         return
     if name == "all":
         if only:
-            raise click.UsageError("--only: a table or figure belongs to one study; name that instead of `all`")
+            raise click.UsageError("--only: a table or figure belongs to one study; give its name instead of `all`")
         for each in experiments.names():
             if not quiet:
                 click.echo(click.style(each, bold=True) + "\n")
@@ -62,7 +64,9 @@ def study(
                 click.echo()
         return
     if name is None:
-        raise click.UsageError(f"name a study, or all; there are: {', '.join(experiments.names())}")
+        raise click.UsageError(
+            f"NAME is missing; give the name of a study, or all; studies: {', '.join(experiments.names())}"
+        )
     _study(name, quick=quick, only=only, out=name if out is None else out, form=form, wide=wide, quiet=quiet)
 
 

@@ -26,18 +26,26 @@ if TYPE_CHECKING:
 
 @cli.command()
 @click.argument("file", metavar="SWEEP.toml")
-@click.option("--seeds", metavar="N", help='Seeds 1 to N, instead of the file\'s; or as many as it takes: "until 1 %".')
-@click.option("--out", metavar="DIR", help="Keep the runs in DIR; those that are there are not made again.")
-@click.option("--resume", is_flag=True, help="Go on with what is in DIR: what is done anyway.")
-@click.option("--keep-failed", is_flag=True, help="Do not try runs again that failed before.")
-@click.option("--allow-mixed", is_flag=True, help="Go on although runs in DIR are by another version.")
-@click.option("--compare", metavar="AXIS=VALUE", help="Also compare the values of an axis with one of them, in pairs.")
-@click.option("--workers", metavar="N", type=click.IntRange(1), help="Threads.  [default: one per core]")
-@click.option("--dask", metavar="ADDRESS", help="Make the runs on a Dask cluster: tcp://scheduler:8786.")
+@click.option(
+    "--seeds",
+    metavar="N",
+    help='Use seeds 1 to N instead of the file\'s, or "until 1 %": as many as this precision needs.',
+)
+@click.option("--out", metavar="DIR", help="Keep the runs in DIR. Runs that are there already are not repeated.")
+@click.option("--resume", is_flag=True, help="Continue with the runs in DIR. This is the default.")
+@click.option("--keep-failed", is_flag=True, help="Do not repeat runs that failed before.")
+@click.option("--allow-mixed", is_flag=True, help="Continue even if runs in DIR are by another version.")
+@click.option(
+    "--compare",
+    metavar="AXIS=VALUE",
+    help="Also compare the other values of AXIS with VALUE, in pairs of runs with equal seeds.",
+)
+@click.option("--workers", metavar="N", type=click.IntRange(1), help="Number of threads.  [default: one per core]")
+@click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster, such as tcp://scheduler:8786.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row per run as CSV.")
 @format_option("csv")
 @wide_option
-@click.option("--quiet", is_flag=True, help="No table and no progress line.")
+@click.option("--quiet", is_flag=True, help="Print neither the table nor a progress line.")
 def sweep(
     file: str,
     seeds: str | None,
@@ -55,7 +63,7 @@ def sweep(
 ) -> int:
     """Run a scenario with every combination of the values in SWEEP.toml.
 
-    Without --out nothing is written. After Ctrl-C, or whatever else ended it, the same command goes on.
+    Files are written only with --out. If the sweep was interrupted, the same command continues it.
     """
     from anabranch.sweeps.document import read
     from anabranch.sweeps.task import FAILED, REFUSED
@@ -63,9 +71,9 @@ def sweep(
     if out is None and (resume or keep_failed or allow_mixed):
         raise click.UsageError("--resume, --keep-failed and --allow-mixed need --out DIR")
     if as_csv and form is not None:
-        raise click.UsageError("--csv and --format exclude each other")
+        raise click.UsageError("--csv and --format: give only one of them")
     if workers is not None and dask is not None:
-        raise click.UsageError("--workers and --dask exclude each other: a cluster has its own workers")
+        raise click.UsageError("--workers and --dask: give only one of them; a cluster has its own workers")
     plan = read(file, seeds=_seeds(seeds))
     axis, _, value = (compare or "").partition("=")
     if compare is not None and value not in {str(point.label) for point in plan.axes.get(axis, ())}:
@@ -168,17 +176,17 @@ def _kept(keep: "Memory | Store", out: str | None) -> str:
 @cli.command()
 @click.argument("directory", metavar="DIR")
 @click.argument("statement", metavar="SQL")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of an aligned table.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of a table.")
 @format_option("csv")
 @wide_option
 def query(directory: str, statement: str, as_csv: bool, form: str | None, wide: bool) -> None:
-    """Ask the sweep in DIR a question in SQL.
+    """Query the sweep in DIR with SQL.
 
-    Its tables are `runs` (one row per run), `subflows` (one per run and subflow) and `cells` (one per cell); --csv and
-    "describe runs" show what is in them.
+    The tables are `runs` (one row per run), `subflows` (one row per run and subflow) and `cells` (one row per cell).
+    The statement "describe runs" shows the columns of a table.
     """
     if as_csv and form is not None:
-        raise click.UsageError("--csv and --format exclude each other")
+        raise click.UsageError("--csv and --format: give only one of them")
     from anabranch.sweeps.query import QueryError
     from anabranch.sweeps.query import query as answer
 

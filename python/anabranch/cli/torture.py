@@ -20,14 +20,16 @@ _MOST = 2**63 - 1
 
 @cli.command()
 @click.argument("file", required=False)
-@click.option("--runs", metavar="N", type=click.IntRange(1), default=1000, show_default=True, help="How many runs.")
-@click.option("--seed", metavar="S", type=click.IntRange(0, _MOST), default=0, help="Number of the first run.")
-@click.option("--jobs", metavar="J", type=click.IntRange(1, 1024), help="Runs at a time, instead of one a processor.")
-@click.option("--minutes", metavar="M", type=click.FloatRange(0, min_open=True), help="Begin no run after so long.")
-@click.option("--first", is_flag=True, help="End with the first failure.")
-@click.option("--table", metavar="FILE", help="Write what occurred, and together with what, to FILE as JSON.")
+@click.option("--runs", metavar="N", type=click.IntRange(1), default=1000, show_default=True, help="Number of runs.")
+@click.option("--seed", metavar="S", type=click.IntRange(0, _MOST), default=0, help="Number (seed) of the first run.")
+@click.option(
+    "--jobs", metavar="J", type=click.IntRange(1, 1024), help="Number of parallel runs.  [default: one per processor]"
+)
+@click.option("--minutes", metavar="M", type=click.FloatRange(0, min_open=True), help="Start no run after M minutes.")
+@click.option("--first", is_flag=True, help="Stop at the first failure.")
+@click.option("--table", metavar="FILE", help="Write which features occurred, alone and in pairs, to FILE as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
-@click.option("--quiet", is_flag=True, help="No progress line, and nothing at all unless a run fails.")
+@click.option("--quiet", is_flag=True, help="Print no progress line, and nothing at all unless a run fails.")
 def torture(
     file: str | None,
     runs: int,
@@ -39,10 +41,10 @@ def torture(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Draw random scenarios, run them, and look for what must not be.
+    """Run random scenarios and check invariants that hold for every run.
 
-    A run's number says everything about it, for one version. What fails is made smaller and printed, with the commands
-    that repeat it; the status is then 1. With FILE, that scenario is looked at instead.
+    With one version, the number of a run determines its scenario. A scenario that fails is reduced and printed with the
+    command that repeats it; the exit status is then 1. With FILE, check the scenario in FILE instead.
     """
     if file is not None:
         return _examined(file)

@@ -35,7 +35,7 @@ def latency(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[styl
         seen = frame.loc[frame["connection"] == c, "latency"].to_numpy()
         _steps(ax, seen, style.colour(c, 0), style.line(c, 0), name, places.thin(ax))
     if several:
-        _steps(ax, frame["latency"].to_numpy(), places.TOTAL, "solid", renamed("together", look.get("rename")), 0.9)
+        _steps(ax, frame["latency"].to_numpy(), places.TOTAL, "solid", renamed("total", look.get("rename")), 0.9)
     ax.set_ylim(0, 100)
     ax.margins(x=0.02)
     ax.set_xlim(left=0)

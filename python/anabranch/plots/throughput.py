@@ -36,7 +36,7 @@ def throughput(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[s
             total.to_numpy() / 1e6,
             color=places.TOTAL,
             linewidth=0.9,
-            label=renamed("together", look.get("rename")),
+            label=renamed("total", look.get("rename")),
         )
     return style.finish(
         ax, "throughput", "Throughput", look, end_of(frame), ylabel=f"Mbit/s, mean over {time(interval)}"

@@ -9,6 +9,7 @@ from anabranch import applications, recovery, units
 from anabranch.explain import largest_limit, limits, notices
 from anabranch.labels import Labels, connections_of, judge_key
 from anabranch.measures import MEASURES, scale
+from anabranch.sentences import run as say
 from anabranch.tables.layout import MOST, Column, Document, Table, kept_rows, picked
 from anabranch.visible import visible
 
@@ -44,13 +45,13 @@ def verdict(summary: Mapping[str, Any]) -> list[str]:
         *notices(summary),
     ]
     if summary.get("jain") is not None:
-        lines.append(f"Jain's index of the goodputs: {units.significant(summary['jain'])} (1: all the same)")
+        lines.append(say.JAIN(index=units.significant(summary["jain"])))
     return [line for line in [*lines, disorder(summary)] if line]
 
 
 def title_of(run: "RunData") -> str:
     """The scenario's title, or what stands for it."""
-    return visible(run.summary.get("title") or "untitled scenario")
+    return visible(run.summary.get("title") or say.UNTITLED())
 
 
 def setting(run: "RunData", connection: int) -> str:
@@ -58,36 +59,39 @@ def setting(run: "RunData", connection: int) -> str:
     try:
         described = run.scenario["connections"][connection]
     except (ValueError, KeyError, IndexError):
-        return f"seed {run.summary['seed']}"
+        return say.SEED(seed=run.summary["seed"])
     words = [described["protocol"]]
     if described["protocol"] != "udp":
-        words.append(f"controller {described['controller']}")
+        words.append(say.CONTROLLER(name=described["controller"]))
         judge = judge_key(described)
         words.append(f"{judge} {described[judge]}")
     if "scheduler" in described and described["protocol"] == "mptcp":  # the legacy model has one, without a name
-        words.append(f"scheduler {described['scheduler']}")
-    return ", ".join([*words, f"seed {run.summary['seed']}"])
+        words.append(say.SCHEDULER(name=described["scheduler"]))
+    return ", ".join([*words, say.SEED(seed=run.summary["seed"])])
 
 
 def outcome(summary: Mapping[str, Any]) -> str:
     """How a run or a connection ended, in a sentence."""
     status = summary["status"]
     if status == "completed":
-        end = "completed"
-        if summary["completion_s"] is not None:
-            end += f" in {units.time(summary['completion_s'])}"
+        time = summary["completion_s"]
+        end = say.COMPLETED() if time is None else say.COMPLETED_IN(time=units.time(time))
     elif status == "stalled":
         since = summary.get("stalled_since_s")
-        end = "stalled" + ("" if since is None else f" since {units.time(since)}")
+        end = say.STALLED() if since is None else say.STALLED_SINCE(time=units.time(since))
     elif status == "aborted":
-        end = f"aborted by the {summary['aborted_by']}"
+        end = say.ABORTED(reason=summary["aborted_by"])
     else:
-        end = "stopped at its `duration`"
-    amount = units.octets(summary["bytes_delivered"])
-    fallback = ", fell back to TCP" if summary.get("fallback") else ""
+        end = say.DURATION()
+    fallback = summary.get("fallback")
     if not summary["bytes_delivered"] and status != "completed":
-        return f"{end}: nothing arrived{fallback}"
-    return f"{end}: {amount} read at {units.rate(summary['goodput_mbps'] * 1e6)}{fallback}, {content(summary)}"
+        return (say.OUTCOME_NOTHING_FALLBACK if fallback else say.OUTCOME_NOTHING)(end=end)
+    return (say.OUTCOME_FALLBACK if fallback else say.OUTCOME)(
+        end=end,
+        amount=units.octets(summary["bytes_delivered"]),
+        goodput=units.rate(summary["goodput_mbps"] * 1e6),
+        content=content(summary),
+    )
 
 
 def nothing_arrived(summary: Mapping[str, Any]) -> str:
@@ -97,12 +101,19 @@ def nothing_arrived(summary: Mapping[str, Any]) -> str:
     names = []
     for connection in connections:
         ends = [] if connection["status"] == "completed" else _without_data(connection)
-        where = f" at the {ends[0]}" if len(ends) == 1 and "reverse" in connection else ""
-        names += [f"{visible(connection['name'])}{where}" if several else where] if ends else []
+        if not ends:
+            continue
+        one_end = len(ends) == 1 and "reverse" in connection
+        if not several:
+            return say.NOTHING_AT(host=ends[0]) if one_end else say.NOTHING()
+        name = visible(connection["name"])
+        names.append(say.CONNECTION_AT(connection=name, host=ends[0]) if one_end else name)
     if not names:
         return ""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"nothing arrived{': ' if several else ''}{', '.join(names[:_NAMED])}{more}"
+    shown = ", ".join(names[:_NAMED])
+    if len(names) > _NAMED:
+        return say.NOTHING_MORE(connections=shown, count=len(names) - _NAMED)
+    return say.NOTHING_OF(connections=shown)
 
 
 def _without_data(connection: Mapping[str, Any]) -> list[str]:
@@ -126,33 +137,33 @@ def out_of_range(run: "RunData") -> list[str]:
         since = wifi and wifi["out_of_range_from_s"]
         if wifi is None or since is None or (end is not None and since > end):
             continue
-        least = f"frames are noticed from {wifi['noticed_from_dbm']:g} dBm on"
+        least = say.LEAST_NOTICED(power=f"{wifi['noticed_from_dbm']:g}")
         if wifi.get("mcs") is not None and wifi["read_from_dbm"] > wifi["noticed_from_dbm"]:
-            least = f"MCS {wifi['mcs']} is read from {wifi['read_from_dbm']:g} dBm on"
+            least = say.LEAST_READ(mcs=wifi["mcs"], power=f"{wifi['read_from_dbm']:g}")
         if since > 0:
-            lines.append(f"{link['name']} was out of range from {units.time(since)} on: {least}")
+            lines.append(say.OUT_OF_RANGE(link=link["name"], time=units.time(since), least=least))
         else:
-            power = f"at {units.significant(wifi['distance_m'])} m its ends receive {wifi['received_dbm']:.1f} dBm"
-            lines.append(f"{link['name']} was out of range: {power}, {least}")
+            distance, power = units.significant(wifi["distance_m"]), f"{wifi['received_dbm']:.1f}"
+            lines.append(say.OUT_OF_RANGE_ALWAYS(link=link["name"], distance=distance, power=power, least=least))
     return lines
 
 
 def content(summary: Mapping[str, Any]) -> str:
     """Whether what was read is what was sent."""
     if summary["content_ok"]:
-        return "content verified"
+        return say.CONTENT_OK()
     if summary["bytes_altered"]:
-        return f"{units.octets(summary['bytes_altered'])} OF IT ALTERED BY A MIDDLEBOX"
-    return "CONTENT DIFFERS FROM WHAT WAS SENT"
+        return say.CONTENT_ALTERED(amount=units.octets(summary["bytes_altered"]))
+    return say.CONTENT_DIFFERS()
 
 
 def disorder(summary: Mapping[str, Any]) -> str:
     """Out-of-order arrival, in a sentence."""
-    held = (
-        f"at most {units.count(summary['ooo_buffer_max_packets'], 'packet')} "
-        f"({units.octets(summary['ooo_buffer_max_bytes'])}) waited in the reordering buffer"
+    return say.OUT_OF_ORDER(
+        share=units.percent(summary["ooo_ratio"]),
+        packets=summary["ooo_buffer_max_packets"],
+        amount=units.octets(summary["ooo_buffer_max_bytes"]),
     )
-    return f"out of order: {units.percent(summary['ooo_ratio'])} of data segments; {held}"
 
 
 def connection_table(connections: Sequence[Mapping[str, Any]]) -> Table:
@@ -229,11 +240,11 @@ def subflow_table(connections: Sequence[Mapping[str, Any]], labels: Labels) -> T
     """One row per subflow, and a sum if there are several of one connection, or very many."""
     keys = [(c, s) for c, connection in enumerate(connections) for s in range(len(connection["subflows"]))]
     flows = [connections[c]["subflows"][s] for c, s in keys]
-    names = [labels.get(key, f"path {flow['path']}") for key, flow in zip(keys, flows, strict=True)]
+    names = [labels.get(key, say.PATH(path=flow["path"])) for key, flow in zip(keys, flows, strict=True)]
     last, cells = subflow_columns(connections)
     kept, about = kept_rows([flow["goodput_mbps"] for flow in flows], MEASURES["goodput_mbps"].words)
     rows = [*kept, len(flows)] if last else kept
-    columns = [Column(("subflow",), [*names, last] if last else names, left=True)]
+    columns = [Column((say.SUBFLOW,), [*names, last] if last else names, left=True)]
     columns += [Column(column.head, own, column.drop) for column, own in zip(COLUMNS, cells, strict=True)]
     return Table(picked(columns, rows), notes=about)
 
@@ -241,7 +252,7 @@ def subflow_table(connections: Sequence[Mapping[str, Any]], labels: Labels) -> T
 def subflow_columns(connections: Sequence[Mapping[str, Any]]) -> tuple[str, list[list[str]]]:
     """The cells of each of `COLUMNS`; the last row, if it has a name, is about all subflows."""
     flows = [flow for connection in connections for flow in connection["subflows"]]
-    last = "together" if len(connections) == 1 else f"all {len(flows)}" if len(flows) > MOST else ""
+    last = say.TOTAL() if len(connections) == 1 else say.ALL(count=len(flows)) if len(flows) > MOST else ""
     last = last if len(flows) > 1 else ""
     cells = []
     for column in COLUMNS:

@@ -1,0 +1,116 @@
+"""What ``anabranch run`` prints above its tables, line by line; reports, notebooks and `compare` print the same.
+
+Labels are those of docs/columns.md. Values come with their units, except numbers of things.
+"""
+
+from collections.abc import Mapping
+
+from anabranch.sentences.template import Phrase, Sentence
+
+UNTITLED = Phrase("untitled scenario")
+CONTROLLER = Phrase("controller {name}")
+SCHEDULER = Phrase("scheduler {name}")
+SEED = Phrase("seed {seed}")
+
+# How it ended.
+
+COMPLETED = Phrase("completed")
+COMPLETED_IN = Phrase("completed in {time}")
+STALLED = Phrase("stalled")
+STALLED_SINCE = Phrase("stalled since {time}")
+ABORTED = Phrase("aborted by the {reason}")
+DURATION = Phrase("stopped at its `duration`")
+OUTCOME = Phrase("{end}: {amount} delivered, goodput {goodput}, {content}")
+OUTCOME_FALLBACK = Phrase("{end}: {amount} delivered, goodput {goodput}, fell back to TCP, {content}")
+OUTCOME_NOTHING = Phrase("{end}: nothing arrived")
+OUTCOME_NOTHING_FALLBACK = Phrase("{end}: nothing arrived, fell back to TCP")
+CONTENT_OK = Phrase("content verified")
+CONTENT_ALTERED = Phrase("{amount} OF IT ALTERED BY A MIDDLEBOX")
+CONTENT_DIFFERS = Phrase("CONTENT DIFFERS FROM WHAT WAS SENT")
+NOTHING = Phrase("nothing arrived")
+NOTHING_AT = Phrase("nothing arrived at the {host}")
+NOTHING_OF = Phrase("nothing arrived: {connections}")
+NOTHING_MORE = Phrase("nothing arrived: {connections} and {count} more")
+CONNECTION_AT = Phrase("{connection} at the {host}")
+
+# Changes of the paths.
+
+LONGEST_GAP = Phrase("longest time without data {time}")
+CHANGE = Phrase("change at {time}: {what}")
+CHANGE_TOO_SHORT = Phrase("too short to measure")
+CHANGE_NOTHING = Phrase("no data after it")
+CHANGE_SETTLED = Phrase("{after} after it, settled within {within}")
+CHANGE_SETTLED_FROM = Phrase("{after} after it ({before} before), settled within {within}")
+CHANGE_UNSETTLED = Phrase("{after} after it, not settled")
+CHANGE_UNSETTLED_FROM = Phrase("{after} after it ({before} before), not settled")
+LONGEST_RECOVERY = Phrase("longest recovery after a change {time}")
+
+# Applications.
+
+REVERSE = Phrase("the other way: {amount} delivered, goodput {goodput}")
+PAGE = Phrase("page load {time}")
+NO_PAGE = Phrase("page load: not completed")
+DATAGRAMS = Phrase("datagram delay: {percentiles}; datagrams lost {share}")
+DATAGRAMS_JITTER = Phrase("datagram delay: {percentiles}; jitter {jitter}; datagrams lost {share}")
+FILM = Phrase("start of the film {time}; {stops}; mean bit rate {rate}, {changes} {changes:change|changes}")
+FILM_STOPS = Phrase("{stops} {stops:stop|stops}, {time} in total")
+FILM_NO_STOP = Phrase("no stop")
+NO_FILM = Phrase("start of the film: it never began")
+LATENCY: Mapping[str, Phrase] = {
+    "message": Phrase("message latency: {percentiles}"),
+    "object": Phrase("object latency: {percentiles}"),
+    "segment": Phrase("segment latency: {percentiles}"),
+}
+DEADLINES = Phrase("message latency: {percentiles}; deadlines missed {share}")
+PERCENTILES: Mapping[str, Phrase] = {
+    "p50": Phrase("median {time}"),
+    "p95": Phrase("95th percentile {time}"),
+    "p99": Phrase("99th percentile {time}"),
+    "p999": Phrase("99.9th percentile {time}"),
+}
+NONE_ARRIVED = Phrase("none arrived")
+
+# Why it was not faster, and what came out of order.
+
+LIMITED = Phrase("limited by: {shares}")
+LIMITED_MEAN = Phrase("limited by, mean of {connections} connections: {shares}")
+LIMIT = Phrase("{cause} {share}")
+LIMITS: Mapping[str, Phrase] = {
+    "cwnd": Phrase("congestion window"),
+    "receive_window": Phrase("receive window"),
+    "head_of_line": Phrase("head-of-line blocking"),
+    "scheduler": Phrase("scheduler"),
+    "application": Phrase("application"),
+    "send_buffer": Phrase("send buffer"),
+    "link": Phrase("links"),
+}
+FAST_OPEN = Phrase("{amount} arrived with the SYN")
+FAST_OPEN_NOTHING = Phrase("no data arrived with the SYN")
+FAST_OPEN_OF = Phrase("{count} of {connections} connections had data with the SYN")
+MTU = Phrase("{count} {count:packet was|packets were} too long for a link (`mtu`)")
+JAIN = Phrase("Jain's index of the goodputs: {index} (1: all equal)")
+OUT_OF_ORDER = Phrase(
+    "out-of-order ratio {share} of data segments; reordering buffer at most {packets} "
+    "{packets:packet|packets} ({amount})"
+)
+OUT_OF_RANGE = Phrase("{link} was out of range from {time} on: {least}")
+OUT_OF_RANGE_ALWAYS = Phrase("{link} was out of range: at {distance} m its ends receive {power} dBm, but {least}")
+LEAST_NOTICED = Phrase("a frame is noticed from {power} dBm on")
+LEAST_READ = Phrase("MCS {mcs} is decoded from {power} dBm on")
+
+# Tables, and what may follow them.
+
+TOTAL = Phrase("total")
+ALL = Phrase("all {count}")
+SUBFLOW = Phrase("subflow")
+PATH = Phrase("path {path}")
+DEMO_TITLE = Phrase("two heterogeneous paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms")
+TRACE_KEPT = Phrase("{file} has the events until then")
+ENGINE_FAULT = Sentence("What arrived is not what was sent. This is a fault of the engine: please report it.")
+
+# Errors.
+
+ONE_FORM = Phrase("--json, --csv and --format: give only one of them")
+TRACE_IS_SCENARIO = Phrase("--trace {file}: this is the scenario file; name another file")
+TRACE_FAILED = Phrase("cannot write the trace '{file}': {error}")
+PCAP_FAILED = Phrase("cannot write captures to '{folder}': {error}")
