@@ -61,7 +61,7 @@ def test_compared_runs_with_the_same_trace_say_that_the_change_made_no_differenc
         one.set("connection.scheduler", name).run().save(tmp_path / name)
     told = command("compare", tmp_path / "min-rtt", tmp_path / "round-robin", "--wide")
     assert told.status == 0
-    assert "what differs between the scenarios made no difference" in told.out
+    assert "the differences between the scenarios had no effect" in " ".join(told.out.split())
     assert "More than one subflow could send" in " ".join(told.out.split())
     assert "segments with a choice" in " ".join(told.out.split())
 

@@ -155,7 +155,7 @@ def test_a_sweep_is_checked(command: Command, scenario_file: Path) -> None:
     first, *rest = done.out.splitlines()
     assert first.startswith("sweep.toml: valid: 6 cells, 3 seeds, 18 runs, ")
     assert rest[:2] == ["controller: coupled, uncoupled, cubik", "path.1.delay: 10 ms, 20 ms"]
-    assert rest[2].startswith("2 of 6 cells are refused, the first with: two.toml: connection.controller")
+    assert rest[2].startswith("2 of 6 cells are refused; the first error: two.toml: connection.controller")
     told = json.loads(command("check", "sweep.toml", "--json").out)
     assert (told["cells"], told["seeds"], told["runs"], len(told["refused"])) == (6, [1, 2, 3], 18, 2)
     assert told["estimate"]["seconds"] > 0

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import anabranch as ab
+from anabranch.sentences import sweep as say
 from helpers import SEVERAL, TWO_PATHS, Command
 
 LINUX = Path(__file__).parent.parent / "lab" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
@@ -59,7 +60,7 @@ def test_two_analyses_stand_side_by_side(command: Command, there: Path) -> None:
     low, high, _ = row(done.out, "minimum RTT (ms)", 1)
     assert 20 < float(low) < 40
     assert 400 < float(high) < 420
-    assert "after-seen: captured at the client; what depends on arrival is estimated" in done.out
+    assert "after-seen: captured at the client; measures of the arrivals are estimated" in done.out
     assert "inferred" in done.out
 
 
@@ -112,7 +113,7 @@ def test_two_sweeps_are_compared_cell_by_cell_in_pairs(command: Command, there: 
         assert float(cells[5]) == pytest.approx((b[i] - a[i]).mean(), rel=5e-2)
         # Twice the loss does no good: the interval of the paired difference tells.
         assert float(cells[5]) < 0
-    assert "4 comparisons: about 0.2 of their 95 % intervals" in done.out
+    assert "4 comparisons: by chance, about 0.2 of their 95 % intervals" in done.out
     assert re.search(r"^-.*# --set|^\+# --set path.0.loss=2 %", done.out, re.M)
     other = command("compare", "sweep-before", "sweep-after", "--measure", "segments")
     assert other.out.startswith("segments, sweep-after against sweep-before, runs paired by seed\n")
@@ -120,7 +121,7 @@ def test_two_sweeps_are_compared_cell_by_cell_in_pairs(command: Command, there: 
 
 def test_the_same_sweep_twice_has_the_same_traces(command: Command, there: Path) -> None:
     done = command("compare", "sweep-before", "sweep-before")
-    assert "same traces: in every pair every protocol event is the same" in done.out
+    assert say.SAME_TRACES in done.out
     assert "the scenarios differ" not in done.out
 
 
@@ -129,9 +130,9 @@ def test_sweeps_that_share_some_cells_are_compared_in_these(command: Command, th
     done = command("compare", "sweep-before", "sweep-other")
     lines = [line for line in done.out.splitlines() if re.match(r"(none|dsack) ", line)]
     assert [re.split(r" {2,}", line)[:3] for line in lines] == [["dsack", "80 ms", "2"]]
-    assert "3 cells only in sweep-before" in done.out
-    assert "1 cell only in sweep-other" in done.out
-    assert "same traces" in done.out
+    assert say.ONLY_IN(count=3, name="sweep-before") in done.out
+    assert say.ONLY_IN(count=1, name="sweep-other") in done.out
+    assert say.SAME_TRACES in done.out
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ def test_sweeps_of_other_axes_are_refused(command: Command, there: Path) -> None
     ab.sweep(BASE, {"mss": [700]}, seeds=1, out="sweep-mss")
     done = command("compare", "sweep-before", "sweep-mss")
     assert (done.status, done.out) == (2, "")
-    assert "have other axes (recovery, path.1.delay; mss)" in done.err
+    assert "have different axes (recovery, path.1.delay; mss)" in done.err
     ab.sweep(BASE, AXES, seeds=[77], out="sweep-77")
     assert "no seed in common" in command("compare", "sweep-before", "sweep-77").err
 

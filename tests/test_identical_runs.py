@@ -139,16 +139,16 @@ def test_more_seeds_are_not_added_where_nothing_is_random(here: Path, command: C
     done = command("sweep", written(here), "--seeds", "until 1 %", "--out", "kept")
     assert len(ab.Sweep.load("kept").plan.seeds) == 10
     assert done.out.splitlines()[-1] == (
-        "10 seeds: the runs of each cell are identical: nothing in the scenario is random"
+        "10 seeds: the runs of each cell are identical. Nothing in the scenarios is random."
     )
     # Of ten million packets one is lost: chance may be there and change nothing.
     again = command("sweep", written(here, changes='"path.0.loss" = "0.00001 %"'), "--seeds", "until 1 %")
     assert again.out.splitlines()[-1].endswith(
-        "identical: nothing in the scenario is random, or chance changed nothing in these runs"
+        "identical. Nothing in the scenarios is random, or chance changed nothing in these runs."
     )
     axes = '"path.0.loss" = ["0 %", "3 %"]'
     some = command("sweep", written(here, axes=axes), "--seeds", "until 40 %").out.splitlines()[-1]
-    assert some.endswith("in every cell; in 1 of 2 cells the runs are identical")
+    assert some.endswith("in every cell. In 1 of 2 cells the runs are identical.")
 
 
 def test_a_failed_run_among_identical_ones_is_not_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,6 +93,6 @@ def test_rows_of_a_sweep_have_the_status_of_their_run(command: Command, here: Pa
     Path("sweep.toml").write_text(sweep, encoding="utf-8")
     done = command("sweep", "sweep.toml")
     assert done.status == 0
-    assert "in 1 of 2 runs nothing arrived" in done.out
+    assert "In 1 of 2 runs nothing arrived." in done.out
     rows = command("sweep", "sweep.toml", "--csv").out.splitlines()
     assert [row.split(",")[2] for row in rows[1:]] == ["stalled", "completed"]

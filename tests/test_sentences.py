@@ -17,7 +17,7 @@ import pytest
 
 import anabranch
 from anabranch.cli.group import cli
-from anabranch.sentences import Phrase, Sentence, common, diagnose, recommend, run
+from anabranch.sentences import Phrase, Sentence, common, diagnose, recommend, run, sweep
 
 ROOT = Path(anabranch.__file__).parent
 WORDS = 30
@@ -108,6 +108,14 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "stops": COUNTS,
     "index": ("0.001", "1"),
     "link": ("path0", "air"),
+    **dict.fromkeys(("first", "second"), ("a", "version 0.2.0 (72ed949)")),
+    "places": ("captured at both ends", "captured at the client, captured on the way"),
+    **dict.fromkeys(("axis", "baseline"), ("min-rtt", "path.1.delay")),
+    "status": ("refused", "failed"),
+    "alone": COUNTS,
+    "corrected": (0, 1, 100),
+    "reached": ("0.1 %", "120 %"),
+    "study": ("a study, whose sweeps lie in its folder sweeps",),
     "power": ("-82", "-123.4"),
     "mcs": (0, 11),
 }
@@ -125,6 +133,24 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "run.OUT_OF_RANGE": {"least": (run.LEAST_NOTICED(power="-82"),)},
     "run.OUT_OF_RANGE_ALWAYS": {"least": (run.LEAST_READ(power="-60", mcs=11),)},
     "run.OUT_OF_ORDER": {"packets": (0, 1, 2515)},
+    "sweep.CHANCE": {"count": (2, 100), "confidence": ("95 %",), "misses": ("0.1", "5")},
+    "sweep.SOME_SAME_TRACES": {"count": (0, 2), "pairs": (2, 100)},
+    "sweep.UNFINISHED": {"count": (1, 100), "runs": (2, 100)},
+    "sweep.NOTHING_ARRIVED": {"count": (1, 100), "runs": (2, 100)},
+    "sweep.PRECISION_SOME_IDENTICAL": {"count": (1, 99), "cells": (2, 100)},
+    "sweep.SWEEPS": {"measure": ("goodput_mbps",)},
+    "sweep.AGAINST": {"measure": ("goodput_mbps",)},
+    "sweep.PRECISION_REACHED": {"measure": ("goodput_mbps",)},
+    "sweep.PRECISION_MISSED": {"measure": ("goodput_mbps",)},
+    "sweep.PRECISION_CAP": {"measure": ("goodput_mbps",)},
+    "sweep.OTHER_AXES": {"ours": ("mss",), "theirs": ("scheduler, path.1.delay",)},
+    "sweep.OTHER_KINDS": {"kind": ("a run",), "other": ("a sweep",)},
+    "sweep.PRECISION_IDENTICAL": {
+        "what": (sweep.IDENTICAL_CELL, sweep.IDENTICAL_CELLS),
+        "why": (sweep.NOTHING_RANDOM, sweep.NO_CHANCE),
+    },
+    "sweep.WRONG_PROBABILITY": {"value": (0.1, 1.5)},
+    "sweep.TOO_MANY_SEEDS": {"most": (1_000_000,), "cap": (2_000_000,)},
     "recommend.HEADLINE": {"paths": COUNTS},
     "recommend.REPORT_TITLE": {"paths": ("5 Mbit/s", "5 Mbit/s + cellular")},
     "recommend.NO_PATH": {"paths": ("path0", "path0, path1")},
@@ -152,13 +178,14 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 }
 """Templates in which a name means something else."""
 
-COMMANDS = (common, diagnose, recommend, run)
+COMMANDS = (common, diagnose, recommend, run, sweep)
 CHOOSING = {
     "diagnose": (
         "causes.py", "diagnosis/*.py", "diagnosis/twin/*.py", "why/*.py", "cli/diagnose.py"
     ),
     "recommend": ("recommendation/*.py", "cli/recommend.py"),
     "run": ("explain.py", "recovery.py", "applications.py", "tables/run.py", "cli/run.py"),
+    "sweep": ("comparison/*.py", "sweeps/table.py", "sweeps/until.py", "sweeps/paired.py"),
     "common": ("alike.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
 }  # fmt: skip
 """Modules of each command that choose sentences."""
@@ -203,7 +230,8 @@ def faults(template: Phrase, text: str) -> Iterator[str]:
         yield "blanks or characters"
     if re.search(r"[{}]|\bNone\b|\bnan\b|\binf\b", text):
         yield "an empty value"
-    if re.search(r" [,;:)]| \.(?!\.)|\( |\(\)|(?<!\.)\.\.$|,,|: ?[.;,]", text):
+    bare = re.sub("`[^`]*`", "x", text)
+    if re.search(r" [,;:)]| \.(?!\.)|\( |\(\)|(?<!\.)\.\.$|,,|: ?[.;,]", bare):
         yield "punctuation"
     if re.search(r"(?<![\d.:])1 (?!ms|bit/s)\w+s\b", text):
         yield "one of many"

@@ -408,7 +408,7 @@ def test_a_sweep_with_faults_of_the_engine_fails(command: Command, file: Path, m
     monkeypatch.setattr(_core, "run", faulty)
     done = command("sweep", file)
     assert done.status == 1
-    assert "16 runs failed, the first with: RuntimeError: no" in done.out
+    assert "16 runs failed; the first error: RuntimeError: no" in done.out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to the tests, too")

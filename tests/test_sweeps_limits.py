@@ -32,7 +32,7 @@ def test_a_run_that_passes_its_timeout_is_a_failed_row() -> None:
     assert time.monotonic() - began < 5
     assert done.runs["status"].tolist() == ["failed", "completed"]
     assert done.runs["error"][0].startswith("timeout: not done after 100ms of wall-clock time")
-    assert "1 run failed, the first with: timeout: not done" in str(done)
+    assert "1 run failed; the first error: timeout: not done" in str(done)
 
 
 # 5,000 connections over 100 paths each: seconds and gigabytes before anything runs.
@@ -136,7 +136,7 @@ def test_more_seeds_are_added_until_the_precision_is_reached() -> None:
 def test_seeds_end_at_the_cap(tmp_path: Path) -> None:
     done = ab.sweep(BASE, {"path.0.loss": ["2 %"]}, seeds="until 0.01 %, at most 25", out=tmp_path / "kept")
     assert len(done) == 25
-    assert "25 seeds, the most allowed: half of the 95 % interval of goodput_mbps is up to " in str(done)
+    assert "25 seeds, the maximum: half of the 95 % interval of goodput_mbps is up to " in str(done)
     assert len(ab.Sweep.load(tmp_path / "kept")) == 25
     again = ab.sweep(BASE, {"path.0.loss": ["2 %"]}, seeds="until 0.01 %, at most 25", out=tmp_path / "kept")
     assert again.runs.equals(done.runs)
@@ -216,7 +216,7 @@ def test_a_comparison_of_many_says_how_many_are_chance() -> None:
     assert len(found) == 4
     assert (found["p_holm"] >= found["p"]).all()
     said = note(found["p"].to_numpy())
-    assert said.startswith("4 comparisons: about 0.2 of their 95 % intervals miss the true difference by chance; ")
+    assert said.startswith("4 comparisons: by chance, about 0.2 of their 95 % intervals miss the true difference. ")
 
 
 def test_the_command_compares_an_axis_in_pairs(here: Path, command: Command) -> None:
@@ -241,7 +241,7 @@ def test_the_command_compares_an_axis_in_pairs(here: Path, command: Command) -> 
         "Holm's",
     ]
     assert [line.split()[:3] for line in lines[2:4]] == [["True", "1400", "4"], ["False", "1400", "4"]]
-    assert lines[4].startswith("2 comparisons: about 0.1 of their 95 % intervals")
+    assert lines[4].startswith("2 comparisons: by chance, about 0.1 of their 95 % intervals")
     wrong = command("sweep", "sweep.toml", "--compare", "mss=1000")
     assert (wrong.status, wrong.out) == (2, "")
     assert "there are: mss=700, mss=1400, timestamps=True, timestamps=False" in wrong.err

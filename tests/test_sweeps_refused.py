@@ -43,7 +43,7 @@ def test_a_sweep_of_which_nothing_ran_ends_with_status_1(
     refusing(monkeypatch)
     done = command("sweep", "sweep.toml", "--out", "kept")
     assert done.status == 1
-    assert "4 runs refused, the first with: scenario.toml: path[0].trace: cannot read the trace file" in done.out
+    assert "4 runs refused; the first error: scenario.toml: path[0].trace: cannot read the trace file" in done.out
     for form in ("--csv", "--quiet"):
         assert command("sweep", "sweep.toml", form).status == 1
     refusing(monkeypatch, after=1)

@@ -171,7 +171,7 @@ def _check_sweep(file: str, *, as_json: bool) -> None:
         click.echo(f"{units.count(same, 'cell')} repeat the scenario of another cell and share its runs")
     if refused:
         first = visible(refused[0].error.splitlines()[0])
-        click.echo(f"{len(refused)} of {len(plan.cells)} cells are refused, the first with: {first}")
+        click.echo(f"{len(refused)} of {len(plan.cells)} cells are refused; the first error: {first}")
 
 
 def _long(found: "Estimate") -> str:

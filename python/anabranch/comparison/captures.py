@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.capture_text import seen_from
 from anabranch.comparison.rows import Both, Fields, Pair, table
 from anabranch.labels import connections_of
+from anabranch.sentences import sweep as say
 from anabranch.tables import Document
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ SUBFLOW_FIELDS: Fields = {
     "one_way_delay_ms.p50": "",
 }
 
-INFERRED = "(?) inferred: a capture only suggests it"
+INFERRED = say.INFERRED()
 
 
 def paired(first: "CaptureData", second: "CaptureData") -> list[Pair]:
@@ -114,6 +115,5 @@ def _notes(pairs: Sequence[Pair], names: tuple[str, str]) -> list[str]:
         sides = [pair.both[place] for pair in pairs]
         places = dict.fromkeys(seen_from(side) for side in sides if side is not None)
         estimated = any(side is not None and side["estimated"] for side in sides)
-        how = "; what depends on arrival is estimated from the acknowledgements" if estimated else ""
-        notes.append(f"{name}: {', '.join(places)}{how}")
+        notes.append((say.ESTIMATED if estimated else say.CAPTURED)(name=name, places=", ".join(places)))
     return [*notes, INFERRED]

@@ -8,6 +8,7 @@ from anabranch.comparison.captures import SUBFLOW_FIELDS as CAPTURE_SUBFLOW_FIEL
 from anabranch.comparison.rows import Both, Fields, Pair, by_place, table, value
 from anabranch.comparison.runs import FIELDS, SUBFLOW_FIELDS
 from anabranch.labels import connections_of
+from anabranch.sentences import sweep as say
 from anabranch.tables import Document
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def shared(pairs: list[Pair]) -> tuple[Fields, Fields]:
 def document(first: "RunData | CaptureData", second: "RunData | CaptureData", names: tuple[str, str]) -> Document:
     """A table of the fields that both have."""
     pairs = paired(first, second)
-    notes = ["a run and a capture: what both have; subflows stand beside each other by their place", INFERRED]
+    notes = [say.RUN_AND_CAPTURE(), INFERRED]
     return Document([table(names, pairs, *shared(pairs)), "", *notes])
 
 

@@ -11,6 +11,7 @@ from anabranch.comparison.errors import MeasureError
 from anabranch.directory import ResultError
 from anabranch.kinds import ANALYSIS, MEANING, RUN, STUDY, SWEEP, kind
 from anabranch.run_data import RunData
+from anabranch.sentences import sweep as say
 from anabranch.sweeps.data import SweepData
 from anabranch.tables import Document, Table
 
@@ -98,15 +99,13 @@ def compare(first: Result, second: Result, measure: str | None = None) -> Compar
     """
     kinds = _kind(first), _kind(second)
     if measure is not None and kinds != (SWEEP, SWEEP):
-        raise MeasureError("only two sweeps are compared by one measure; of all else every number is shown")
+        raise MeasureError(say.MEASURE_OF_SWEEPS())
     names = _name(first, "first"), _name(second, "second")
     if not _comparable(*kinds):
         if STUDY in kinds:
-            raise ResultError(f"{names[kinds.index(STUDY)]}: {MEANING[STUDY]}; compare one of these")
-        raise ResultError(
-            f"{names[0]} is {MEANING[kinds[0]]}, {names[1]} is {MEANING[kinds[1]]}\n"
-            "compared are two runs, two sweeps, two analyses, or a run and an analysis"
-        )
+            raise ResultError(say.STUDY(folder=names[kinds.index(STUDY)], study=MEANING[STUDY]))
+        kind_, other = (MEANING[one] for one in kinds)
+        raise ResultError(say.OTHER_KINDS(first=names[0], second=names[1], kind=kind_, other=other))
     ours, theirs = _loaded(first, kinds[0]), _loaded(second, kinds[1])
     return _of_kinds(ours, theirs, names, kinds, measure)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from anabranch.alike import CHOICE, why
 from anabranch.comparison.rows import Fields, Pair, by_place, table, whole
 from anabranch.labels import connections_of
+from anabranch.sentences import sweep as say
 from anabranch.tables import Document, Table
 
 if TYPE_CHECKING:
@@ -86,26 +87,23 @@ def document(first: "RunData", second: "RunData", names: tuple[str, str]) -> Doc
     parts: list[Table | str] = []
     if len(pairs) > 1:
         summaries = (first.summary, second.summary)
-        parts += [whole("all connections", names, {**FIELDS, "jain": ""}, summaries), ""]
+        parts += [whole(say.ALL_CONNECTIONS(), names, {**FIELDS, "jain": ""}, summaries), ""]
     return Document([*parts, table(names, pairs, FIELDS, SUBFLOW_FIELDS), "", *_scenarios(first, second, names)])
 
 
 def _scenarios(first: "RunData", second: "RunData", names: tuple[str, str]) -> list[str]:
     if first.summary["trace_sha256"] == second.summary["trace_sha256"]:
-        same = "same trace: every protocol event is the same"
         if first.toml == second.toml:
-            return [same]
+            return [say.SAME_TRACE()]
         reason = why("runs", [first.summary.get(CHOICE)])
-        lines = [
-            f"{same}, so what differs between the scenarios made no difference" + (f". {reason}" if reason else "")
-        ]
+        lines = [" ".join(filter(None, [say.SAME_TRACE_OTHER_SCENARIO(), reason]))]
         return [*lines, *changes(first.toml, second.toml, names)]
     lines = []
     if first.provenance.version != second.provenance.version or first.provenance.commit != second.provenance.commit:
-        lines.append(f"versions differ: {_version(first)} and {_version(second)}")
+        lines.append(say.VERSIONS_DIFFER(first=_version(first), second=_version(second)))
     if first.toml == second.toml:
-        return [*lines, "same scenario, different trace"]
-    return [*lines, "the scenarios differ:", *changes(first.toml, second.toml, names)]
+        return [*lines, say.SAME_SCENARIO()]
+    return [*lines, say.SCENARIOS_DIFFER(), *changes(first.toml, second.toml, names)]
 
 
 def changes(first: str, second: str, names: tuple[str, str]) -> list[str]:

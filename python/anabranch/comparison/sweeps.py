@@ -12,6 +12,7 @@ from anabranch.alike import CHOICE, why
 from anabranch.comparison.errors import MeasureError
 from anabranch.comparison.runs import changes
 from anabranch.directory import ResultError
+from anabranch.sentences import sweep as say
 from anabranch.sweeps import repeats
 from anabranch.sweeps.data import SweepData
 from anabranch.sweeps.paired import Intervals, by_student, differences, holm, note
@@ -61,15 +62,13 @@ def compared(ours: SweepData, theirs: SweepData, names: tuple[str, str], measure
     first, second = names
     sweeps = [ours, theirs]
     if set(ours.axes) != set(theirs.axes):
-        raise ResultError(
-            f"{first} and {second} have other axes ({', '.join(ours.axes)}; {', '.join(theirs.axes)}); compared are "
-            "cells of the same name"
-        )
+        axes = [", ".join(sweep.axes) for sweep in sweeps]
+        raise ResultError(say.OTHER_AXES(first=first, second=second, ours=axes[0], theirs=axes[1]))
     places = [_places(sweep, ours.axes) for sweep in sweeps]
     cells = [cell for cell in places[0] if cell in places[1]]
     seeds = [seed for seed in ours.plan.seeds if seed in theirs.plan.seeds]
     if not cells or not seeds:
-        raise ResultError(f"{first} and {second} have no {'cell' if not cells else 'seed'} in common")
+        raise ResultError((say.NO_SEED if cells else say.NO_CELL)(first=first, second=second))
     measure = measure or _MEASURE
     values = [_values(sweep, measure, place, cells, seeds) for sweep, place in zip(sweeps, places, strict=True)]
     codes = [_cut(sweep.codes, sweep, place, cells, seeds) for sweep, place in zip(sweeps, places, strict=True)]
@@ -79,7 +78,7 @@ def compared(ours: SweepData, theirs: SweepData, names: tuple[str, str], measure
 
 def document(found: Compared, names: tuple[str, str]) -> Document:
     """A line a cell: means, difference with its interval, probability; then what differs between the scenarios."""
-    title = f"{found.measure}, {names[1]} against {names[0]}, runs paired by seed"
+    title = say.SWEEPS(measure=found.measure, first=names[0], second=names[1])
     return Document([title, _table(found, names), "", *found.notes])
 
 
@@ -174,8 +173,8 @@ def _same(
     same = sum(a == b for a, b in pairs)
     if pairs and same == len(pairs):
         reason = why("runs", sweeps[0].columns(CHOICE)[CHOICE].tolist())
-        return ["same traces: in every pair every protocol event is the same" + (f". {reason}" if reason else "")]
-    return [f"{same} of {len(pairs)} pairs have the same trace"] if same else []
+        return [" ".join(filter(None, [say.SAME_TRACES(), reason]))]
+    return [say.SOME_SAME_TRACES(count=same, pairs=len(pairs))] if same else []
 
 
 def _only(places: list[dict[tuple[str, ...], int]], cells: list[tuple[str, ...]], names: tuple[str, str]) -> list[str]:
@@ -183,15 +182,15 @@ def _only(places: list[dict[tuple[str, ...], int]], cells: list[tuple[str, ...]]
     for name, place in zip(names, places, strict=True):
         alone = len(place) - len(cells)
         if alone:
-            lines.append(f"{alone} cell{'' if alone == 1 else 's'} only in {name}")
+            lines.append(say.ONLY_IN(count=alone, name=name))
     return lines
 
 
 def _scenarios(first: SweepData, second: SweepData, names: tuple[str, str]) -> list[str]:
     lines = []
     if first.provenance.engine != second.provenance.engine:
-        lines.append(f"engines differ: {first.provenance.engine} and {second.provenance.engine}")
+        lines.append(say.ENGINES_DIFFER(first=str(first.provenance.engine), second=str(second.provenance.engine)))
     if first.provenance.scenario_sha256 == second.provenance.scenario_sha256:
         return lines
     a, b = str(first.plan.scenario), str(second.plan.scenario)
-    return [*lines, "the scenarios differ:", *changes(a, b, names)]
+    return [*lines, say.SCENARIOS_DIFFER(), *changes(a, b, names)]

@@ -6,6 +6,8 @@ from functools import cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
+from anabranch.sentences import sweep as say
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -80,7 +82,7 @@ def student(probability: float, freedom: int) -> float:
     (2.262, 6.314, 1.962)
     """
     if not 0.5 <= probability < 1:
-        raise ValueError(f"probability must be from 0.5 to below 1, not {probability}")
+        raise ValueError(say.WRONG_PROBABILITY(value=probability))
     low, high = 0.0, 1.0
     while _above(high, freedom) > 1 - probability:
         high *= 2
@@ -283,7 +285,7 @@ def note(p: "NDArray[np.float64]", confidence: float = 0.95) -> str:
 
     >>> import numpy as np
     >>> print(note(np.array([0.001, 0.03, 0.04, 0.5])))
-    4 comparisons: about 0.2 of their 95 % intervals miss the true difference by chance; 3 leave out 0, 1 of them ...
+    4 comparisons: by chance, about 0.2 of their 95 % intervals miss the true difference. 3 intervals exclude 0, ...
     """
     import numpy as np
 
@@ -292,7 +294,10 @@ def note(p: "NDArray[np.float64]", confidence: float = 0.95) -> str:
         return ""
     level = 1 - confidence
     alone, together = int((known < level).sum()), int((holm(known) < level).sum())
-    return (
-        f"{len(known)} comparisons: about {len(known) * level:.2g} of their {100 * confidence:g} % intervals miss the "
-        f"true difference by chance; {alone} leave out 0, {together} of them also with Holm's correction for all"
+    return say.CHANCE(
+        count=len(known),
+        misses=f"{len(known) * level:.2g}",
+        confidence=f"{100 * confidence:g} %",
+        alone=alone,
+        corrected=together,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch import units
 from anabranch.alike import of_sweep
 from anabranch.measures import MEASURES, scale
+from anabranch.sentences import sweep as say
 from anabranch.sweeps import repeats
 from anabranch.sweeps.chance import nothing_random
 from anabranch.sweeps.paired import Intervals, note
@@ -61,7 +62,7 @@ def cells_table(sweep: "SweepData") -> Table:
     goodput = found["goodput_mbps"].mean.tolist()
     kept, more = kept_rows(goodput, "goodput_mbps", _MOST)
     if more:
-        more = [*more, "all cells: `table.csv` in the folder that --out names, `sweep.means()` in Python"]
+        more = [*more, say.ALL_CELLS()]
     return Table(picked(columns, kept), notes=more)
 
 
@@ -102,7 +103,7 @@ def compared(sweep: "SweepData", axis: str, baseline: str, measure: str = "goodp
     columns += [Column((baseline,), _column(frame["baseline"]), 3), Column(("mean",), _column(frame["mean"]), 4)]
     columns += difference_columns(*(frame[name].tolist() for name in ("difference", "low", "p", "p_holm")))
     notes = list(filter(None, [note(frame["p"].to_numpy())]))
-    return Table(columns, f"{measure}, {axis} against {baseline}", notes)
+    return Table(columns, say.AGAINST(measure=measure, axis=axis, baseline=baseline), notes)
 
 
 def difference_columns(difference: list[float], low: list[float], p: list[float], holm: list[float]) -> list[Column]:
@@ -189,11 +190,11 @@ def errors(found: "dict[str, NDArray[Any]]") -> list[str]:
         errors = found["error"][status == what]
         if len(errors):
             first = str(errors[0]).splitlines()[0]
-            lines += ["", f"{len(errors)} run{'' if len(errors) == 1 else 's'} {what}, the first with: {first}"]
+            lines += ["", say.ENDED(count=len(errors), status=what, error=first)]
     unfinished = sum(int((status == what).sum()) for what in ("stalled", "aborted", "duration"))
     if unfinished:
-        lines += ["", f"{unfinished} of {len(status)} runs did not complete their transfer (column `status`)"]
+        lines += ["", say.UNFINISHED(count=unfinished, runs=len(status))]
     nothing = int(((status != "completed") & (found["bytes_delivered"] == 0)).sum())
     if nothing:
-        lines += ["", f"in {nothing} of {len(status)} runs nothing arrived"]
+        lines += ["", say.NOTHING_ARRIVED(count=nothing, runs=len(status))]
     return lines

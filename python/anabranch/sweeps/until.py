@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from anabranch.scenario import ScenarioError
+from anabranch.sentences import sweep as say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,12 +60,9 @@ class Precision(NamedTuple):
             if not (0 < made.share < 1 and made.cap >= 2):
                 raise ValueError
         except ValueError:
-            raise ScenarioError(
-                f'seeds: {text!r} is not a number of seeds\n  write a count, a list, or "until 1 %", '
-                '"until 2 % of completion_s, at most 400"'
-            ) from None
+            raise ScenarioError(say.WRONG_SEEDS(text=repr(text))) from None
         if made.cap > MOST:
-            raise ScenarioError(f"seeds: {text!r}: at most {made.cap} seeds; a sweep has at most {MOST}")
+            raise ScenarioError(say.TOO_MANY_SEEDS(text=repr(text), cap=made.cap, most=MOST))
         return made
 
     @property
@@ -96,23 +94,22 @@ class Precision(NamedTuple):
 
         >>> from anabranch.sweeps.paired import Interval
         >>> print(Precision(0.01, cap=10).said(10, [Interval(10, 100.0, 96.0, 104.0)]))
-        10 seeds, the most allowed: half of the 95 % interval of goodput_mbps is up to 4 % of its mean, not 1 %
+        10 seeds, the maximum: half of the 95 % interval of goodput_mbps is up to 4 % of the mean, not 1 %.
         """
         found = [mean for mean in means if mean.n]
         same = sum(mean.identical > 0 for mean in found)
         if same and same == len(found):
-            why = "nothing in the scenario is random"
-            if not nothing_random:
-                why += ", or chance changed nothing in these runs"
-            return f"{n} seeds: the runs of {'each' if same > 1 else 'the'} cell are identical: {why}"
-        more = f"; in {same} of {len(found)} cells the runs are identical" if same else ""
-        worst = self._worst(found)
-        half = f"half of the 95 % interval of {self.measure} is"
+            what = say.IDENTICAL_CELLS() if same > 1 else say.IDENTICAL_CELL()
+            why = say.NOTHING_RANDOM() if nothing_random else say.NO_CHANCE()
+            return say.PRECISION_IDENTICAL(seeds=n, what=what, why=why)
+        worst, share = self._worst(found), f"{100 * self.share:g} %"
         if worst <= 1:
-            return f"{n} seeds: {half} at most {100 * self.share:g} % of its mean in every cell{more}"
-        most = ", the most allowed" if n >= self.cap else ""
-        reached = f"{100 * self.share * worst:.2g} % of its mean, not {100 * self.share:g} %"
-        return f"{n} seeds{most}: {half} up to {reached}{more}"
+            told = say.PRECISION_REACHED(seeds=n, measure=self.measure, share=share)
+        else:
+            reached = f"{100 * self.share * worst:.2g} %"
+            template = say.PRECISION_CAP if n >= self.cap else say.PRECISION_MISSED
+            told = template(seeds=n, measure=self.measure, reached=reached, share=share)
+        return f"{told} {say.PRECISION_SOME_IDENTICAL(count=same, cells=len(found))}" if same else told
 
     def _worst(self, means: "Iterable[Interval]") -> float:
         return max((self._excess(mean) for mean in means if mean.n >= 2), default=0.0)

@@ -1,0 +1,81 @@
+"""What ``anabranch sweep`` and ``anabranch compare`` say below and above their tables."""
+
+from anabranch.sentences.template import Phrase, Sentence
+
+# Two runs.
+
+SAME_TRACE = Sentence("Both runs have the same trace: every protocol event is the same.")
+SAME_TRACE_OTHER_SCENARIO = Sentence(
+    "Both runs have the same trace, so the differences between the scenarios had no effect."
+)
+SCENARIOS_DIFFER = Phrase("the scenarios differ:")
+VERSIONS_DIFFER = Sentence("The versions differ: {first} and {second}.")
+SAME_SCENARIO = Sentence("The scenario is the same, but the traces differ.")
+ALL_CONNECTIONS = Phrase("all connections")
+
+# Captures.
+
+ESTIMATED = Phrase("{name}: {places}; measures of the arrivals are estimated from acknowledgements")
+CAPTURED = Phrase("{name}: {places}")
+INFERRED = Sentence("(?) marks a number that is inferred: a capture only suggests it.")
+RUN_AND_CAPTURE = Sentence(
+    "A run and a capture: the table has the measures of both. Subflows are matched by their place in the list."
+)
+
+# Two sweeps.
+
+SWEEPS = Phrase("{measure}, {second} against {first}, in pairs of runs with the same seed")
+SAME_TRACES = Sentence("In every pair the traces are the same.")
+SOME_SAME_TRACES = Sentence("{count} of {pairs} pairs have the same trace.")
+ONLY_IN = Sentence("{count} {count:cell is|cells are} only in {name}.")
+ENGINES_DIFFER = Sentence("The engines differ: {first} and {second}.")
+
+# One sweep.
+
+AGAINST = Phrase("{measure}, {axis} against {baseline}")
+ALL_CELLS = Sentence("All cells: `table.csv` in the directory of --out, or `sweep.means()` in Python.")
+ENDED = Phrase("{count} {count:run|runs} {status}; the first error: {error}")
+UNFINISHED = Sentence("{count} of {runs} runs did not complete their transfer (column `status`).")
+NOTHING_ARRIVED = Sentence("In {count} of {runs} runs nothing arrived.")
+CHANCE = Sentence(
+    "{count} comparisons: by chance, about {misses} of their {confidence} intervals miss the true difference. "
+    "{alone} {alone:interval excludes|intervals exclude} 0, {corrected} of them also with Holm's correction."
+)
+IDENTICAL_CELL = Phrase("the runs of the cell are identical")
+IDENTICAL_CELLS = Phrase("the runs of each cell are identical")
+PRECISION_IDENTICAL = Sentence("{seeds} {seeds:seed|seeds}: {what}. {why}")
+NOTHING_RANDOM = Sentence("Nothing in the scenarios is random.")
+NO_CHANCE = Sentence("Nothing in the scenarios is random, or chance changed nothing in these runs.")
+PRECISION_REACHED = Sentence(
+    "{seeds} {seeds:seed|seeds}: half of the 95 % interval of {measure} is at most {share} of the mean in every cell."
+)
+PRECISION_MISSED = Sentence(
+    "{seeds} {seeds:seed|seeds}: half of the 95 % interval of {measure} is up to {reached} of the mean, not {share}."
+)
+PRECISION_CAP = Sentence(
+    "{seeds} {seeds:seed|seeds}, the maximum: half of the 95 % interval of {measure} is up to {reached} of the mean, "
+    "not {share}."
+)
+PRECISION_SOME_IDENTICAL = Sentence("In {count} of {cells} cells the runs are identical.")
+
+# Errors of `compare`.
+
+OTHER_AXES = Phrase(
+    "{first} and {second} have different axes ({ours}; {theirs}); only cells with the same axes can be compared"
+)
+NO_CELL = Phrase("{first} and {second} have no cell in common; compare sweeps of the same axes")
+NO_SEED = Phrase("{first} and {second} have no seed in common; compare sweeps with the same seeds")
+MEASURE_OF_SWEEPS = Phrase("only two sweeps are compared by one measure; leave it out to compare all measures")
+STUDY = Phrase("{folder}: {study}; compare one of these sweeps")
+OTHER_KINDS = Phrase(
+    "{first} is {kind}, {second} is {other}\n  compare two runs, two sweeps, two analyses, or a run and an analysis"
+)
+
+# Errors of a sweep.
+
+WRONG_PROBABILITY = Phrase("probability must be from 0.5 to below 1, not {value}")
+WRONG_SEEDS = Phrase(
+    "seeds: {text} is not a number of seeds\n"
+    '  write a count, a list, or "until 1 %", "until 2 % of completion_s, at most 400"'
+)
+TOO_MANY_SEEDS = Phrase("seeds: {text}: at most {cap} seeds; a sweep has at most {most}")
