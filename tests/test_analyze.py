@@ -190,7 +190,7 @@ def test_a_clock_that_was_set_back_is_told(command: Command, here: Path) -> None
     (here / "back.pcap").write_bytes(_timed(packets[:20] + [(at - 60, octets) for at, octets in packets[20:]]))
     done = command("analyze", "back.pcap")
     assert "the clock went back 1 time, by 60 s at most; after that, times go on from the last one" in done.out
-    assert "20 kB arrived in order within 2" in done.out
+    assert "20 kB delivered within 2" in done.out
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_two_sweeps_are_compared_cell_by_cell_in_pairs(command: Command, there: 
     assert "4 comparisons: by chance, about 0.2 of their 95 % intervals" in done.out
     assert re.search(r"^-.*# --set|^\+# --set path.0.loss=2 %", done.out, re.M)
     other = command("compare", "sweep-before", "sweep-after", "--measure", "segments")
-    assert other.out.startswith("segments, sweep-after against sweep-before, runs paired by seed\n")
+    assert other.out.startswith("segments, sweep-after against sweep-before, in pairs of runs with the same seed\n")
 
 
 def test_the_same_sweep_twice_has_the_same_traces(command: Command, there: Path) -> None:

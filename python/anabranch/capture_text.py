@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from anabranch import units
 from anabranch.labels import connections_of
 from anabranch.measures import MEASURES
+from anabranch.sentences import run as say
+from anabranch.sentences.sweep import INFERRED
 from anabranch.tables import Column, Document, Table, kept_rows, picked
 from anabranch.visible import visible
 
@@ -158,7 +160,7 @@ def not_seen(connection: Mapping[str, Any]) -> str:
     names = unknown_measures(connection)
     if not names or without_pure_acks(connection):
         return ""
-    return f"not seen at this place, but at the sender: {', '.join(MEASURES[name].words for name in names)}"
+    return f"visible only in a capture at the sender: {', '.join(MEASURES[name].words for name in names)}"
 
 
 def without_pure_acks(connection: Mapping[str, Any]) -> str:
@@ -168,8 +170,8 @@ def without_pure_acks(connection: Mapping[str, Any]) -> str:
         return ""
     receiver = "server" if connection["data_from"] == "client" else "client"
     return (
-        f"the capture has no pure ACKs (segments without data) from the {receiver}: "
-        "round-trip times are those of the handshake, or not known"
+        f"no pure ACKs (segments without data) from the {receiver} in the capture: "
+        "round-trip times are those of the handshake, or unknown"
     )
 
 
@@ -189,7 +191,7 @@ def strays(connection: Mapping[str, Any]) -> str:
     count = sum(flow.get("stray_packets", 0) for flow in connection["subflows"])
     if not count:
         return ""
-    return f"left out: {units.count(count, 'packet')} with numbers that cannot belong to the connection"
+    return f"left out: {units.count(count, 'packet')} with sequence numbers that do not belong to the connection"
 
 
 def seen_from(connection: Mapping[str, Any]) -> str:
@@ -199,27 +201,27 @@ def seen_from(connection: Mapping[str, Any]) -> str:
         return "captured at both ends"
     if places:
         return f"captured at the {places.pop()}"
-    return "captured at a place not known" if without_pure_acks(connection) else "captured on the way"
+    return "captured at an unknown place" if without_pure_acks(connection) else "captured on the way"
 
 
 def outcome(connection: Mapping[str, Any]) -> str:
     """How far it came, in a sentence."""
     words = {"completed": "completed", "reset": "reset", "open": "not closed within the capture"}
     amount = units.octets(connection["bytes_delivered"])
-    text = f"{words[connection['status']]}: {amount} arrived in order"
+    text = f"{words[connection['status']]}: {amount} delivered"
     if connection["last_byte_s"]:
-        text += f" within {units.time(connection['last_byte_s'])}, {units.rate(connection['goodput_mbps'] * 1e6)}"
+        rate = units.rate(connection["goodput_mbps"] * 1e6)
+        text += f" within {units.time(connection['last_byte_s'])}, goodput {rate}"
     return text + ("" if connection["complete_beginning"] else "; its beginning is not in the capture")
 
 
 def disorder(connection: Mapping[str, Any]) -> str:
     """Out-of-order arrival, in a sentence."""
-    packets = connection["ooo_buffer_max_packets"]
-    how = " (estimated from the acknowledgements)" if connection["estimated"] else ""
-    return (
-        f"out of order{how}: {units.percent(connection['ooo_ratio'])} of data segments; at most "
-        f"{units.count(packets, 'packet')} ({units.octets(connection['ooo_buffer_max_bytes'])}) "
-        "waited in the reordering buffer"
+    template = say.OUT_OF_ORDER_ESTIMATED if connection["estimated"] else say.OUT_OF_ORDER
+    return template(
+        share=units.percent(connection["ooo_ratio"]),
+        packets=connection["ooo_buffer_max_packets"],
+        amount=units.octets(connection["ooo_buffer_max_bytes"]),
     )
 
 
@@ -289,7 +291,7 @@ def subflow_table(connection: Mapping[str, Any]) -> Table:
             columns.append(column(name, units.column([flow[name] for flow in flows]), drop))
     if any(delay is not None for delay in delays):
         columns.append(column("one_way_delay_p50_ms", units.column(delays), 2))
-    return Table(columns, notes=["(?) inferred: a capture only suggests it"])
+    return Table(columns, notes=[INFERRED()])
 
 
 def _spurious(flow: Mapping[str, Any]) -> str:

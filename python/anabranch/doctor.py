@@ -41,9 +41,18 @@ def _engine() -> str:
     from anabranch import _core
 
     known = json.loads(_core.registry())
-    counts = ", ".join(f"{len(entries)} {kind}" for kind, entries in known.items())
+    counts = ", ".join(_count(len(entries), kind) for kind, entries in known.items())
     commit = _core.commit()
     return f"{_core.version()}{f' ({commit})' if commit else ''}: {counts}"
+
+
+def _count(number: int, kind: str) -> str:
+    """How many there are of a kind.
+
+    >>> _count(21, "middlebox"), _count(1, "link")
+    ('21 middleboxes', '1 link')
+    """
+    return f"{number} {kind}" + ("" if number == 1 else "es" if kind.endswith("x") else "s")
 
 
 def _packages() -> str:
@@ -56,7 +65,7 @@ def _determinism() -> str:
     scenario = Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="10 MB", judge="none")
     first, second = (scenario.set("path.0.loss", "0.5 %").run(seed=7).summary for _ in range(2))
     if first["status"] != "completed" or not first["content_ok"]:
-        raise RuntimeError(f"a 10 MB transfer ended {first['status']}, content_ok = {first['content_ok']}")
+        raise RuntimeError(f"a transfer of 10 MB ended with status {first['status']}, content_ok {first['content_ok']}")
     if first["trace_sha256"] != second["trace_sha256"]:
         raise RuntimeError("the same scenario gave two different traces")
     speed = f", {first['segments'] / first['wall_s'] / 1e6:.2f} million data segments/s" if first["wall_s"] else ""
@@ -73,7 +82,7 @@ def _result() -> str:
         run.save(target)
         size = sum(file.stat().st_size for file in target.iterdir())
         if len(load(target).subflows) != len(run.subflows):
-            raise RuntimeError("a result read back is not the one written")
+            raise RuntimeError("a result that was read back differs from the one that was written")
     return f"written, drawn and read back ({size / 1000:.0f} kB)"
 
 

@@ -28,7 +28,7 @@ MEANING = {
     RUN: "a run",
     SWEEP: "a sweep",
     ANALYSIS: "an analysis of captures",
-    STUDY: "a study, whose sweeps lie in its folder sweeps",
+    STUDY: "a study; its sweeps are in its directory sweeps",
     DIAGNOSIS: "a diagnosis",
     RECOMMENDATION: "a recommendation",
 }
@@ -46,8 +46,8 @@ def kind(directory: "str | os.PathLike[str]") -> str:
     if not folder.is_dir():
         what = "is a file, not a directory" if folder.exists() else "no such directory"
         raise ResultError(
-            f"{folder}: {what}; results are directories written with --out by `anabranch run`, `sweep`, `analyze`, "
-            "`diagnose` and `recommend`"
+            f"{folder}: {what}; give a directory that `anabranch run`, `sweep`, `analyze`, `diagnose` or `recommend` "
+            "wrote with --out"
         )
     for marker in ("sweep.json", "study.json", PROVENANCE):
         try:
@@ -56,4 +56,6 @@ def kind(directory: "str | os.PathLike[str]") -> str:
             continue
         if isinstance(content, dict) and content.get("format") in _FORMATS:
             return _FORMATS[content["format"]]
-    raise ResultError(f"{folder}: not an Anabranch result (no file in it says so)")
+    raise ResultError(
+        f"{folder}: not an Anabranch result: none of sweep.json, study.json and {PROVENANCE} in it is one of Anabranch"
+    )

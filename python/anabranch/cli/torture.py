@@ -60,7 +60,7 @@ def torture(
         click.echo("\n\n".join(_told(report)))
     sys.stdout.flush()
     if report["stopped"]:
-        click.echo(f"interrupted: what is above is kept; go on with --seed {report['next']}", err=True)
+        click.echo(f"interrupted: the report covers the finished runs; continue with --seed {report['next']}", err=True)
         return interrupt.status()
     return EXIT_FAILED if report["failures"] else 0
 
@@ -69,7 +69,7 @@ def _examined(file: str) -> int:
     scenario = read_scenario(file, ())
     broken = _core.examine(scenario.toml, file)
     if broken is None:
-        click.echo(f"{file}: no invariant is broken")
+        click.echo(f"{file}: all invariants hold")
         return 0
     click.echo(f"{file}: {broken[0]}: {broken[1]}")
     return EXIT_FAILED
@@ -104,14 +104,14 @@ def _told(report: dict[str, Any]) -> Iterator[str]:
         yield (
             f"run {number}: {failure['invariant']}: {failure['what']}\n"
             f"  anabranch torture --seed {number} --runs 1\n"
-            f"made smaller, it says: {failure['says']}\n"
+            f"the reduced scenario fails with: {failure['says']}\n"
             f"{failure['scenario'].strip()}"
         )
     last = report["next"] - 1
     rate = report["runs"] / max(report["seconds"], 1e-9)
     table = report["table"]
     yield (
-        f"runs {report['seed']} to {last}: {report['runs']} in {report['seconds']:.1f} s, {rate:.0f} a second\n"
+        f"runs {report['seed']} to {last}: {report['runs']} in {report['seconds']:.1f} s, {rate:.0f} runs/s\n"
         f"  {report['large']} with 5 MB or more, {report['wide']} with three to eight paths, {report['repeated']} "
         f"repeated in other ways\n"
         f"  {report['events']} events, {report['bytes']} octets delivered\n"

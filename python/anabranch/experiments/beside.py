@@ -139,7 +139,7 @@ def gains(
     return Table(
         "What a recovery gains over none",
         "Difference in goodput (Mbit/s) to NoPR in pairs of runs with the same seed, with the 95 % interval of the "
-        f"mean difference. {caption}{f' {many}.' if many else ''}",
+        f"mean difference. {caption}{f' {many}' if many else ''}",
         [("", len(head)), *((label, 2) for label in MODELS.values())],
         [*head, *["mean", "95 %"] * len(MODELS)],
         out,

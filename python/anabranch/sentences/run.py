@@ -93,6 +93,10 @@ OUT_OF_ORDER = Phrase(
     "out-of-order ratio {share} of data segments; reordering buffer at most {packets} "
     "{packets:packet|packets} ({amount})"
 )
+OUT_OF_ORDER_ESTIMATED = Phrase(
+    "out-of-order ratio {share} of data segments; reordering buffer at most {packets} "
+    "{packets:packet|packets} ({amount}); both are estimated from the acknowledgements"
+)
 OUT_OF_RANGE = Phrase("{link} was out of range from {time} on: {least}")
 OUT_OF_RANGE_ALWAYS = Phrase("{link} was out of range: at {distance} m its ends receive {power} dBm, but {least}")
 LEAST_NOTICED = Phrase("a frame is noticed from {power} dBm on")
