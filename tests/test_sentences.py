@@ -17,6 +17,10 @@ import pytest
 
 import anabranch
 from anabranch.cli.group import cli
+from anabranch.experiments.links_today import sentences as links_today
+from anabranch.experiments.raiciu2011 import sentences as raiciu2011
+from anabranch.experiments.receive_buffer import sentences as receive_buffer
+from anabranch.experiments.simult_flows import sentences as simult_flows
 from anabranch.sentences import Phrase, Sentence, common, diagnose, recommend, run, sweep
 
 ROOT = Path(anabranch.__file__).parent
@@ -115,6 +119,28 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "alone": COUNTS,
     "corrected": (0, 1, 100),
     "reached": ("0.1 %", "120 %"),
+    "senders": ("min-rtt", "min-rtt, ecf and redundant"),
+    "sender": ("min-rtt", "Linux 6.1"),
+    "controllers": ("cubic", "cubic and bbr"),
+    "limit": ("95", "150"),
+    "worst": ("30", "103"),
+    "carrier": ("LTE", "5G"),
+    "carriers": ("with LTE: 1.42 and 0.88 with cubic (published: 1.30 and 0.81)",),
+    "gains": ("1.42 and 0.88 with cubic", "1.42 and 0.88 with cubic and 1.59 and 0.86 with bbr"),
+    "rates": ("30 Mbit/s with cubic and 56 Mbit/s with bbr",),
+    "cells": ("all 8", "7 of 8"),
+    "network": ("The small network",),
+    "networks": ("16 hosts: 43 % with one subflow, 87 % with eight",),
+    "payload": ("95",),
+    "goodputs": ("neither 2.1 and both 7.6",),
+    "mechanism": ("Retransmission", "Penalisation"),
+    "label": ("neither", "both"),
+    "sizes": ("16 kB", "16 kB, 32 kB and 64 kB"),
+    "case": ("10 + 10 Mbit/s, 0 and 0 ms",),
+    "cases": ("all 20", "19 of 20"),
+    "ratio": ("0.95", "1.25"),
+    "ratios": ("0.95", "0.91 to 1.25"),
+    "late": ("Linux 6.1, up, 10 + 10 Mbit/s, 0 and 0 ms (1.25)",),
     "study": ("a study; its sweeps are in its directory sweeps",),
     "power": ("-82", "-123.4"),
     "mcs": (0, 11),
@@ -151,6 +177,17 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     },
     "sweep.WRONG_PROBABILITY": {"value": (0.1, 1.5)},
     "sweep.TOO_MANY_SEEDS": {"most": (1_000_000,), "cap": (2_000_000,)},
+    "links_today.ROAD_CARRIER": {"best": ("1.30",), "total": ("0.81",)},
+    "links_today.ROAD_GAIN": {"best": ("1.42",), "total": ("0.88",)},
+    "links_today.STEPS": {"share": ("0", "12"), "buffer": ("1 MB", "large")},
+    "raiciu2011.EVENNESS": {"one": ("0", "50"), "eight": ("1", "95")},
+    "raiciu2011.NETWORK": {"one": ("0", "50"), "eight": ("1", "95")},
+    "raiciu2011.SUBFLOWS": {"shares": ("43 %, 60 %, 76 %, 87 %",)},
+    **{
+        f"receive_buffer.{name}": {"size": (16, 2048), "worst": ("1", "99")}
+        for name in ("SIZE", "BOTH", "BOTH_BELOW", "NEITHER_BELOW", "AT")
+    },
+    "receive_buffer.MECHANISM": {"goodput": ("0.1", "9.8")},
     "recommend.HEADLINE": {"paths": COUNTS},
     "recommend.REPORT_TITLE": {"paths": ("5 Mbit/s", "5 Mbit/s + cellular")},
     "recommend.NO_PATH": {"paths": ("path0", "path0, path1")},
@@ -178,7 +215,8 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 }
 """Templates in which a name means something else."""
 
-COMMANDS = (common, diagnose, recommend, run, sweep)
+STUDIES = (links_today, raiciu2011, receive_buffer, simult_flows)
+COMMANDS = (common, diagnose, recommend, run, sweep, *STUDIES)
 CHOOSING = {
     "diagnose": (
         "causes.py", "diagnosis/*.py", "diagnosis/twin/*.py", "why/*.py", "cli/diagnose.py"
@@ -186,6 +224,8 @@ CHOOSING = {
     "recommend": ("recommendation/*.py", "cli/recommend.py"),
     "run": ("explain.py", "recovery.py", "applications.py", "tables/run.py", "cli/run.py"),
     "sweep": ("comparison/*.py", "sweeps/table.py", "sweeps/until.py", "sweeps/paired.py"),
+    **{study: (f"experiments/{study}/text.py",) for study in ("links_today", "raiciu2011", "receive_buffer")},
+    "simult_flows": ("experiments/simult_flows/text.py",),
     "common": ("alike.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
 }  # fmt: skip
 """Modules of each command that choose sentences."""
@@ -193,6 +233,11 @@ ALSO = {"run": ("capture_text.py",)}
 """Modules that use some of a command's sentences, and have others."""
 HELP = {"diagnose", "recommend", "demo", "run"}
 """Functions whose option texts stand beside the options."""
+
+
+def named(module: ModuleType) -> str:
+    """The command or the study that has the sentences of `module`."""
+    return next(part for part in reversed(module.__name__.split(".")) if part != "sentences")
 
 
 def templates(module: ModuleType) -> Iterator[tuple[str, Phrase]]:
@@ -206,7 +251,7 @@ def templates(module: ModuleType) -> Iterator[tuple[str, Phrase]]:
         elif isinstance(value, tuple):
             yield from chain.from_iterable(map(inside, value))
 
-    command = module.__name__.rpartition(".")[2]
+    command = named(module)
     for name, value in vars(module).items():
         if name.isupper():
             yield from ((f"{command}.{name}", one) for one in inside(value))
@@ -346,7 +391,7 @@ def test_modules_that_choose_sentences_have_none(command: str) -> None:
 
 @pytest.mark.parametrize("module", COMMANDS)
 def test_every_template_is_used(module: ModuleType) -> None:
-    command = module.__name__.rpartition(".")[2]
+    command = named(module)
     used = (*CHOOSING[command], *ALSO.get(command, ()))
     text = "\n".join(file.read_text("utf-8") for pattern in used for file in ROOT.glob(pattern))
     names = [name for name in vars(module) if name.isupper()]

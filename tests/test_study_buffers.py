@@ -53,12 +53,12 @@ def test_both_mechanisms_keep_multipath_tcp_at_what_tcp_has(buffers: Data) -> No
 
 def test_the_report_of_buffers_answers_in_its_first_sentence(buffers: Data) -> None:
     said = receive_buffer.STUDY.opening(buffers)
-    assert said.startswith("With opportunistic retransmission and penalisation Multipath TCP has at least 95 % of what")
-    worst = re.search(r"at worst (\d+) %", said)
+    assert said.startswith("With opportunistic retransmission and penalisation, Multipath TCP has at least 95 % of the")
+    worst = re.search(r"The minimum is (\d+) %", said)
     least = min(share(buffers, "both", size) for size in sizes(buffers))
     assert worst is not None
     assert int(worst[1]) == round(100 * least)
-    assert "It is penalisation that frees" in receive_buffer.STUDY.findings(buffers)[0]
+    assert "Penalisation is what frees" in receive_buffer.STUDY.findings(buffers)[0]
 
 
 def test_two_flows_take_the_time_of_the_sum_of_the_rates(flows: Data) -> None:
@@ -73,7 +73,7 @@ def test_two_flows_take_the_time_of_the_sum_of_the_rates(flows: Data) -> None:
 
 def test_the_report_of_flows_answers_in_its_first_sentence(flows: Data) -> None:
     assert simult_flows.STUDY.opening(flows).startswith(
-        "A transfer over two links takes the time that the sum of their rates allows in 17 of 20 cases"
+        "A transfer over two links takes no longer than the sum of their rates allows in 17 of 20 cases"
     )
 
 

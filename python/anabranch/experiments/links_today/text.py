@@ -1,6 +1,7 @@
-"""The sentences of the report: each number in them is computed from the runs."""
+"""Chooses the sentences of the report: each number in them is computed from the runs."""
 
 from anabranch.experiments.base import Data
+from anabranch.experiments.links_today import sentences as say
 from anabranch.experiments.links_today.measures import (
     ALONE,
     BAR,
@@ -24,19 +25,20 @@ def opening(data: Data) -> str:
     controllers = axis(data, "walk", "controller")
     good = {sender: [c for c in controllers if kept(data, sender, c)] for sender in senders}
     always = [sender for sender in senders if len(good[sender]) == len(controllers)]
-    some = [f"{s} with {listed(good[s])}" for s in senders if good[s] and s not in always]
+    some = [sender for sender in senders if good[sender] and sender not in always]
     never = [sender for sender in senders if not good[sender]]
-    parts = []
+    limit = f"{BAR:.0f}"
     if always:
-        parts.append(f"{listed(always)} keep{'s' if len(always) == 1 else ''} it with every controller")
-    if some:
-        parts.append(f"{listed(some)}")
+        parts = [say.CALL_ALWAYS(limit=limit, senders=listed(always), count=len(always))]
+    else:
+        parts = [say.CALL_NEVER_ALWAYS(limit=limit)]
+    parts += [say.CALL_SOME(sender=sender, controllers=listed(good[sender])) for sender in some]
     if never:
-        parts.append(f"{listed(never)} with none")
+        parts.append(say.CALL_NEVER(senders=listed(never), count=len(never)))
     found = [max(p99(data, s, c)) for s in always for c in controllers]
-    worst = f" The worst of those that always keep it: {max(found):.0f} ms." if found else ""
-    lead = f"Walking out of Wi-Fi 6 with LTE beside it, 99 % of a video call within {BAR:.0f} ms in every run: "
-    return f"{lead}{'; '.join(parts)}.{worst}"
+    if found:
+        parts.append(say.CALL_WORST(worst=f"{max(found):.0f}"))
+    return " ".join(parts)
 
 
 def findings(data: Data) -> list[str]:
@@ -45,31 +47,20 @@ def findings(data: Data) -> list[str]:
 
 
 def _alone(data: Data) -> str:
-    controllers = axis(data, "walk", "controller")
-    lte = [max(p99(data, "lte", c)) for c in controllers]
-    return (
-        "TCP over Wi-Fi alone stands still when the access point is out of reach; TCP over LTE alone keeps the call "
-        f"({span(lte, '{:.0f}')} ms at worst): who has a call and a good cell needs Wi-Fi for its price, not its delay."
-    )
+    lte = [max(p99(data, "lte", c)) for c in axis(data, "walk", "controller")]
+    return say.ALONE(worst=span(lte, "{:.0f}"))
 
 
 def _road(data: Data) -> str:
-    said = []
     controllers = axis(data, "road", "controller")
+    said = []
     for carrier, label in CARRIERS.items():
         best, total = gain(PUBLISHED[carrier])
         ours = {c: gain(tuple(rate(data, carrier, over, c) for over in OVER)) for c in controllers}
-        each = listed([f"{one[0]:.2f} and {one[1]:.2f} with {c}" for c, one in ours.items()])
-        said.append(
-            f"with {label} both networks give, in parts of the better and of the sum, {each}; published are "
-            f"{best:.2f} and {total:.2f}"
-        )
-    alone = {c: rate(data, "lte", "satellite", c) for c in controllers}
-    single = listed([f"{value:.0f} with {c}" for c, value in alone.items()])
-    return (
-        f"On the road, {'; '.join(said)}. The published single link over Starlink, 177 Mbit/s, is not what one TCP "
-        f"has in the same study's series by the second (29); here one TCP has {single}."
-    )
+        gains = [say.ROAD_GAIN(best=f"{one[0]:.2f}", total=f"{one[1]:.2f}", controller=c) for c, one in ours.items()]
+        said.append(say.ROAD_CARRIER(carrier=label, gains=listed(gains), best=f"{best:.2f}", total=f"{total:.2f}"))
+    alone = [say.ROAD_RATE(rate=f"{rate(data, 'lte', 'satellite', c):.0f}", controller=c) for c in controllers]
+    return f"{say.ROAD(carriers='; '.join(said))} {say.ROAD_SINGLE(rates=listed(alone))}"
 
 
 def _steps(data: Data) -> str:
@@ -81,19 +72,9 @@ def _steps(data: Data) -> str:
     }
     most = max(lost, key=lost.__getitem__)
     little = [key for key, share in lost.items() if share < 0.05]
-    return (
-        f"A delay that steps costs less than 5 % of the goodput in {of(len(little), len(lost))} cells; most, "
-        f"{100 * lost[most]:.0f} %, with {most[0]} and a receive buffer that is {most[1]}."
+    return say.STEPS(
+        cells=of(len(little), len(lost)), share=f"{100 * lost[most]:.0f}", scheduler=most[0], buffer=most[1]
     )
 
 
-NOTES = (
-    "The walk: 802.11ax, 80 MHz, two streams, Minstrel-HT, 1.5 m/s away from 2 m; out of range at 33 s; 10 ms behind. "
-    "LTE at rest with a good signal. 10 kB thirty times a second for a minute, downstream, Nagle off.",
-    "The road: Starlink Mobility, 15 ms behind it, and a carrier's network (AT&T's for LTE, T-Mobile's for 5G; the "
-    "published 5G row is Verizon's). Profile linux-6.1, 60 s. The published figures are of other drives and of file "
-    "downloads whose connections are not described in the data.",
-    "The steps: 50 Mbit/s twice, 200 packets of queue; 15, 40, 20, 55, 15, 30 and 60 ms one way on the first path, "
-    "from 12 s on every 15 s; 30 ms on the second, and on both where the delay is still. CUBIC.",
-    PAIRS,
-)
+NOTES = (*(note() for note in say.NOTES), PAIRS)

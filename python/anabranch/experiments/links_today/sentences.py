@@ -1,0 +1,55 @@
+"""The sentences of the report on links of today."""
+
+from anabranch.sentences import Phrase, Sentence
+
+CALL_ALWAYS = Sentence(
+    "While a user walks out of Wi-Fi 6 range with LTE available, 99 % of a video call arrives within {limit} ms in "
+    "every run: {senders} {count:achieves|achieve} this with every controller."
+)
+CALL_NEVER_ALWAYS = Sentence(
+    "While a user walks out of Wi-Fi 6 range with LTE available, no scheduler delivers 99 % of a video call within "
+    "{limit} ms in every run with every controller."
+)
+CALL_SOME = Sentence("{sender} achieves this only with {controllers}.")
+CALL_NEVER = Sentence("{senders} {count:achieves|achieve} it with no controller.")
+CALL_WORST = Sentence("The largest 99th percentile among those that always achieve it is {worst} ms.")
+
+ALONE = Sentence(
+    "TCP over Wi-Fi alone stops when the access point is out of range. TCP over LTE alone keeps the call: its largest "
+    "99th percentile is {worst} ms. With a good LTE signal, Wi-Fi saves cost and not delay."
+)
+
+ROAD = Sentence(
+    "On the road, both networks together have the following goodput, as a multiple of the better network and as a "
+    "share of the sum: {carriers}."
+)
+ROAD_CARRIER = Phrase("with {carrier}: {gains} (published: {best} and {total})")
+ROAD_GAIN = Phrase("{best} and {total} with {controller}")
+ROAD_SINGLE = Sentence(
+    "The published 177 Mbit/s of Starlink alone is not the goodput of one TCP connection: the same study's series by "
+    "the second shows 29 Mbit/s. Here one TCP connection has {rates}."
+)
+ROAD_RATE = Phrase("{rate} Mbit/s with {controller}")
+
+STEPS = Sentence(
+    "A delay that changes in steps costs less than 5 % of the goodput in {cells} cells. The largest loss is {share} %, "
+    "with {scheduler} and receive buffer {buffer}."
+)
+
+NOTES = (
+    Sentence(
+        "The walk: 802.11ax, 80 MHz, two streams and Minstrel-HT. The user walks away at 1.5 m/s from 2 m and is out "
+        "of range at 33 s; 10 ms of delay lie behind the access point. LTE is at rest with a good signal. The call "
+        "sends 10 kB thirty times a second for a minute, downstream, with Nagle's algorithm off."
+    ),
+    Sentence(
+        "The road: Starlink Mobility with 15 ms of delay behind it, and a carrier's network: AT&T for LTE, T-Mobile "
+        "for 5G. The published 5G row is of Verizon. Profile linux-6.1, 60 s. The published numbers are of other "
+        "drives and of file downloads whose connections the data do not describe."
+    ),
+    Sentence(
+        "The steps: two links of 50 Mbit/s with queues of 200 packets, CUBIC. From 12 s on, the one-way delay of the "
+        "first path changes every 15 s: 15, 40, 20, 55, 15, 30 and 60 ms. The second path has 30 ms. Where the delay "
+        "is still, both have 30 ms."
+    ),
+)

@@ -1,0 +1,41 @@
+"""The sentences of the report on fat-trees."""
+
+from anabranch.sentences import Phrase, Sentence
+
+OPENING = Sentence("With more subflows the network is used more. Share of the full bisection bandwidth: {networks}.")
+NETWORK = Phrase("{network}: {one} % with one subflow, {eight} % with eight")
+SUBFLOWS = Sentence("{network}: {shares} with 1, 2, 4 and 8 subflows.")
+RISES = Sentence("Each doubling of the subflows adds to the share.")
+DOES_NOT_RISE = Sentence("Not every doubling of the subflows adds to the share.")
+EVENNESS = Sentence(
+    "Subflows help the worst connections most: the connection at the 10th percentile gets {one} % of its link with one "
+    "subflow and {eight} % with eight."
+)
+REST = Sentence(
+    "Headers leave {payload} % for data. With one subflow, the rest is lost to collisions: two connections hashed to "
+    "one link get half of it each, while other links stay idle."
+)
+SLOWLY = Sentence(
+    "With several subflows, the linked increase moves traffic away from crowded links, but slowly. A coupled "
+    "connection takes no more than one TCP connection would, so a subflow on an idle link grows by less than one "
+    "segment per round trip."
+)
+LONGER = Sentence(
+    "With 16 hosts and seed 1, longer runs use more: over 5, 20 and 80 s it is 60, 64 and 66 % with one subflow, and "
+    "67, 76 and 83 % with eight."
+)
+
+NOTES = (
+    Sentence(
+        "The paper states an order, and that many subflows come close to full use. Its numbers are of other rates and "
+        "of a steady state, so they are not repeated here."
+    ),
+    Sentence(
+        "The share is the octets that applications read, over the rate of all hosts' links and the whole 20 s. Slow "
+        "start and the time until the windows are found therefore count as lost."
+    ),
+    Sentence(
+        "Each subflow draws its own path (ECMP), so some of eight subflows share a path. The permutation and all paths "
+        "are drawn again with each seed."
+    ),
+)

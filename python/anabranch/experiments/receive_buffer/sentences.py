@@ -1,0 +1,40 @@
+"""The sentences of the report on the receive buffer."""
+
+from anabranch.sentences import Phrase, Sentence
+
+BOTH = Sentence(
+    "With opportunistic retransmission and penalisation, Multipath TCP has at least {limit} % of the goodput of TCP "
+    "over Wi-Fi at every size of the receive buffer. The minimum is {worst} %, at {size} kB."
+)
+BOTH_BELOW = Sentence(
+    "With opportunistic retransmission and penalisation, Multipath TCP has less than {limit} % of the goodput of TCP "
+    "over Wi-Fi with receive buffers of {sizes}. The minimum is {worst} %, at {size} kB."
+)
+NEITHER = Sentence("Without both mechanisms, the same holds.")
+NEITHER_BELOW = Sentence(
+    "Without both mechanisms, the goodput is below this limit at {sizes}. The minimum is {worst} %, at {size} kB."
+)
+SIZE = Phrase("{size} kB")
+AT = Sentence("At {size} kB the goodput in Mbit/s is: {goodputs}. {mechanism} is what frees the fast path.")
+MECHANISM = Phrase("{label} {goodput}")
+HARM = Sentence(
+    "Retransmission alone is worse than neither at {sizes}. Any data on the slow path blocks in its turn and is sent "
+    "again on the fast path. The congestion window of the slow path stays as large as before."
+)
+IDLE = Sentence(
+    "At {sizes} all four are the same. The window of the fast path uses up a small buffer before the scheduler turns "
+    "to the slow path, and a large buffer is never full."
+)
+
+NOTES = (
+    Sentence(
+        "The links are those of the paper: 8 Mbit/s with a round trip of 20 ms and 80 ms of queue, and 2 Mbit/s with "
+        "150 ms and 2 s. Scheduler min-rtt, controller coupled. The goodput is over 60 s (30 s in the quick form), "
+        "including the first slow start."
+    ),
+    Sentence(
+        "The conditions are those of the out-of-tree kernel (mptcp_rcv_buf_optimization), which differ from the paper. "
+        "A segment is sent again only if its carriers are four times as slow, or have a window of four segments at "
+        "most."
+    ),
+)
