@@ -18,8 +18,10 @@ import pytest
 import anabranch
 from anabranch.cli.group import cli
 from anabranch.experiments.links_today import sentences as links_today
+from anabranch.experiments.pareto import sentences as pareto
 from anabranch.experiments.raiciu2011 import sentences as raiciu2011
 from anabranch.experiments.receive_buffer import sentences as receive_buffer
+from anabranch.experiments.schedulers import sentences as schedulers
 from anabranch.experiments.simult_flows import sentences as simult_flows
 from anabranch.sentences import Phrase, Sentence, common, diagnose, recommend, run, sweep
 
@@ -75,7 +77,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     **dict.fromkeys(("differences",), ("goodput +0.0 %", "goodput -1.2 %, reordering +3.0 points")),
     "is_like": (diagnose.IS_LIKE, diagnose.IS_NOT_LIKE),
     "interval": ("1 bit/s to 2 bit/s",),
-    **dict.fromkeys(("reordering", "losses", "srtt", "outages"), (-123.4, 0.0, 123.4)),
+    **dict.fromkeys(("reordering", "srtt", "outages"), (-123.4, 0.0, 123.4)),
     **dict.fromkeys(("looks", "pairs", "identical", "seed"), COUNTS),
     **dict.fromkeys(("members", "names"), ("a", "a, b, c, d and min-rtt")),
     "goal": tuple(recommend.GOALS.values()),
@@ -119,6 +121,19 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "alone": COUNTS,
     "corrected": (0, 1, 100),
     "reached": ("0.1 %", "120 %"),
+    "middle": ("BALIA",),
+    **dict.fromkeys(("lia", "balia"), ("70", "100")),
+    "turned": (0, 1, 40),
+    "default": ("min-rtt",),
+    "led": (0, 21),
+    "examples": ("over WLAN and 3G, bulk with olia: min-rtt with the shortest queue, otias with the longest",),
+    "traffic": ("bulk, 16 MiB of buffer", "video"),
+    "choice": ("0.0", "99.9"),
+    **dict.fromkeys(("small", "large", "bulk", "page", "sooner"), ("0", "-90 to -32")),
+    "schedulers": ("BLEST is within 1 % of min-rtt in 30 of 30 cells",),
+    "near": (0, 30),
+    "theirs": ("+1141", "-5"),
+    "agree": (0, 10),
     "senders": ("min-rtt", "min-rtt, ecf and redundant"),
     "sender": ("min-rtt", "Linux 6.1"),
     "controllers": ("cubic", "cubic and bbr"),
@@ -148,7 +163,8 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
 """By name of a value: what it may be, at both ends."""
 
 NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
-    "diagnose.LIKE": {"goodput": (-99.9, 0.0, 123.4), "shares": (0.0, 99.9)},
+    "pareto.PRICE": {"losses": ("0.06 to 0.12",)},
+    "diagnose.LIKE": {"losses": (-9.9, 9.9), "goodput": (-99.9, 0.0, 123.4), "shares": (0.0, 99.9)},
     "diagnose.FOLLOW": {"time": (0.1, 86400.0)},
     "diagnose.CHOICES": {"paths": ("0 (10.0.0.1)", "0 (10.0.0.1), 1 (10.0.1.1)")},
     "diagnose.CHANGE_BUFFER": {"buffer": ("send buffer", "receive buffer"), "now": ("1 B", "6 MB")},
@@ -177,6 +193,19 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     },
     "sweep.WRONG_PROBABILITY": {"value": (0.1, 1.5)},
     "sweep.TOO_MANY_SEEDS": {"most": (1_000_000,), "cap": (2_000_000,)},
+    "pareto.VERDICT": {"least": ("LIA",), "most": ("OLIA",)},
+    "pareto.SHARES": {"shares": ("68 % beside LIA, 79 % beside OLIA",)},
+    "pareto.SHARE": {"share": ("0", "100")},
+    "pareto.OLIA": {"gains": ("0.12 to 0.18",)},
+    **{f"pareto.{name}": {"differences": ("-0.049 to -0.029",)} for name in ("LIA", "BALIA")},
+    "schedulers.BULK": {"default": ("min-rtt",)},
+    "schedulers.LEADERS": {"best": ("redundant",), "most": (1, 23), "cells": (2, 120)},
+    "schedulers.EXAMPLE": {"first": ("min-rtt",), "last": ("otias",), "network": ("WLAN and 3G",)},
+    "schedulers.ALIKE_ONE": {"cells": (2, 120)},
+    "schedulers.PAPER_ONE": {"measure": ("goodput, bulk",), "here": ("-1",)},
+    "schedulers.PAGE": {"later": ("10 to 20",)},
+    "schedulers.NO_BEST": {"count": (2, 40)},
+    "schedulers.PAPER": {"count": (2, 10)},
     "links_today.ROAD_CARRIER": {"best": ("1.30",), "total": ("0.81",)},
     "links_today.ROAD_GAIN": {"best": ("1.42",), "total": ("0.88",)},
     "links_today.STEPS": {"share": ("0", "12"), "buffer": ("1 MB", "large")},
@@ -215,7 +244,7 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 }
 """Templates in which a name means something else."""
 
-STUDIES = (links_today, raiciu2011, receive_buffer, simult_flows)
+STUDIES = (links_today, pareto, raiciu2011, receive_buffer, schedulers, simult_flows)
 COMMANDS = (common, diagnose, recommend, run, sweep, *STUDIES)
 CHOOSING = {
     "diagnose": (
@@ -224,8 +253,10 @@ CHOOSING = {
     "recommend": ("recommendation/*.py", "cli/recommend.py"),
     "run": ("explain.py", "recovery.py", "applications.py", "tables/run.py", "cli/run.py"),
     "sweep": ("comparison/*.py", "sweeps/table.py", "sweeps/until.py", "sweeps/paired.py"),
-    **{study: (f"experiments/{study}/text.py",) for study in ("links_today", "raiciu2011", "receive_buffer")},
-    "simult_flows": ("experiments/simult_flows/text.py",),
+    **{
+        study: (f"experiments/{study}/text.py",)
+        for study in ("links_today", "pareto", "raiciu2011", "receive_buffer", "schedulers", "simult_flows")
+    },
     "common": ("alike.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
 }  # fmt: skip
 """Modules of each command that choose sentences."""

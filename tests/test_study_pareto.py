@@ -79,7 +79,7 @@ def test_olia_leaves_more_and_balia_stands_between(data: Data) -> None:
 
 def test_the_first_sentence_answers_in_words(data: Data) -> None:
     first = PARETO.opening(data).split(";")[0]
-    assert first.startswith("LIA is too aggressive to the TCP users")
+    assert first.startswith("LIA is too aggressive to the TCP users at the shared access point")
     assert verdict(data).startswith(first)
     assert not any(character.isdigit() for character in first)
     text = " ".join([PARETO.opening(data), *PARETO.findings(data)])

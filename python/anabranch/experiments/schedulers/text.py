@@ -1,25 +1,15 @@
-"""The report's sentences."""
+"""Chooses the sentences of the report: each number in them is computed from the runs."""
 
 from collections import Counter
 from typing import Any
 
 from anabranch.experiments.base import Data
+from anabranch.experiments.schedulers import sentences as say
 from anabranch.experiments.schedulers.measures import FIRST, NETWORKS, SHORT, TRAFFIC, Turn, labels, ratio, turns
 from anabranch.experiments.schedulers.papers import PUBLISHED
-from anabranch.experiments.words import listed, of, signed, span
+from anabranch.experiments.words import listed, signed, span
 
-NOTES = (
-    "Delays are one way and vary by 1 %, so that seeds differ and no two paths run in step. All directions are from "
-    "server to client.",
-    "Bulk: goodput of 20 s. Web: one connection, 54 objects that depend on the document, 1 MiB (a page of the BLEST "
-    "paper; its object sizes are drawn). Messages: 1250 octets every 10 ms. Video: segments of 4 s in six qualities of "
-    "0.5 to 16 Mbit/s, a buffer of 12 s, so that the player fetches and rests.",
-    "active-standby, priority and cheapest-path-first take the second path only when the first one cannot: cost, "
-    "priority and weight of the paths stand in the scenario files. redundant, remp and duplicate send octets more than "
-    "once; that costs the links what it gains the receiver, and nobody else is on them here.",
-    "The BLEST paper had background traffic and an emulated 3G link with 3750 packets of queue. Expect direction and "
-    "order, not digits.",
-)
+NOTES = tuple(note() for note in say.NOTES)
 
 
 def opening(data: Data) -> str:
@@ -31,30 +21,30 @@ def opening(data: Data) -> str:
     led = Counter(name for turn in rest for one in turn.leaders for name in one)
     cells = sum(len(turn.leaders) for turn in rest)
     (best, most), *_ = led.most_common()
-    text = (
-        f"There is no best scheduler: of {len(found)} combinations of links, traffic and controller, the first place "
-        f"passes to another scheduler in {len(turned)} as the queues grow from a quarter to four bandwidth-delay "
-        f"products"
-    )
+    parts = [say.NO_BEST(count=len(found), turned=len(turned))]
     if same:
-        text += f", and in {len(same)} it makes no difference which one is taken"
-    return (
-        f"{text}. Of the {cells} {'other ' if same else ''}cells {best} leads most often, {most} times (alone or "
-        f"within a hundredth of the first); {FIRST} in {led[FIRST]}. What turns over: {_examples(turned)}."
-    )
+        parts.append(say.NO_DIFFERENCE(count=len(same)))
+    parts.append(say.LEADERS(best=best, cells=cells, most=most, default=FIRST, led=led[FIRST]))
+    examples = _examples(turned)
+    return " ".join([*parts, *([say.EXAMPLES(examples="; ".join(examples))] if examples else [])])
 
 
-def _examples(turned: list[Turn]) -> str:
+def _examples(turned: list[Turn]) -> list[str]:
     """One turn for each pair of links, in words."""
     said = []
     for network in NETWORKS:
         one = next((turn for turn in turned if turn.network == network), None)
         if one is not None:
             said.append(
-                f"over {SHORT[network]}, {TRAFFIC[one.traffic].title} with {one.controller}, {one.leaders[0][0]} is "
-                f"first with the shortest queue and {one.leaders[-1][0]} with the longest"
+                say.EXAMPLE(
+                    network=SHORT[network],
+                    traffic=TRAFFIC[one.traffic].title,
+                    controller=one.controller,
+                    first=one.leaders[0][0],
+                    last=one.leaders[-1][0],
+                )
             )
-    return "; ".join(said) or "nothing"
+    return said
 
 
 def findings(data: Data) -> list[str]:
@@ -79,12 +69,9 @@ def _bulk(data: Data) -> str:
     for name in ("bulk", "bulk-512k"):
         gains = [gain for s in ("blest", "ecf", "otias") for gain in _gains(data, "wlan", s, name)]
         spread[name] = span([*gains], "{:+.0f}")
-    return (
-        f"A bulk transfer whose buffers hold enough leaves little to decide: with {FIRST} over {SHORT['wlan']} more "
-        f"than one subflow could take the next segment for {choice[0]:.1f} % of the segments (with 512 KiB of buffer "
-        f"{choice[1]:.1f} %), since both windows are full. BLEST, ECF and OTIAS then differ from {FIRST} by "
-        f"{spread['bulk']} %; with 512 KiB by {spread['bulk-512k']} %."
-    )
+    network = SHORT["wlan"]
+    choices = say.BULK(default=FIRST, network=network, choice=f"{choice[0]:.1f}", small=f"{choice[1]:.1f}")
+    return f"{choices} {say.BULK_DIFFERENCES(default=FIRST, large=spread['bulk'], small=spread['bulk-512k'])}"
 
 
 def _alike(data: Data) -> str:
@@ -99,23 +86,15 @@ def _alike(data: Data) -> str:
             for gain in _gains(data, network, name, application, controller)
         ]
         near = sum(abs(gain) <= 1 for gain in gains)
-        said.append(f"{name.upper()} is within a hundredth of {FIRST} in {near} of {len(gains)} cells")
-    return (
-        f"{listed(said)}. Both ask whether to wait for the fast path, BLEST because the send window would run out, ECF "
-        "because what is left would be done sooner; while windows of congestion are the limit and more data waits than "
-        "they hold, neither finds a reason to."
-    )
+        said.append(say.ALIKE_ONE(scheduler=name.upper(), default=FIRST, near=near, cells=len(gains)))
+    return f"{say.ALIKE(schedulers=listed(said))} {say.ALIKE_WHY}"
 
 
 def _linux(data: Data) -> str:
     page = _gains(data, "lte", "linux", "web")
     bulk = _gains(data, "lte", "linux", "bulk")
-    return (
-        f"Linux's scheduler gives a subflow 64 kB ahead of its window. Where one link has a thirtieth of the other's "
-        f"rate, that is a second and a half of it: a page takes {span(page, '{:+.0f}')} % longer than with {FIRST}, "
-        f"and bulk has {span(bulk, '{:+.0f}')} %, the worst with the shortest queue: the sender's buffer grows with "
-        "the windows, as Linux's does, and what waits on the slow link fills a small one."
-    )
+    told = say.LINUX(page=span(page, "{:.0f}"), bulk=span(bulk, "{:+.0f}"), default=FIRST)
+    return f"{told} {say.LINUX_WHY}"
 
 
 def _page(data: Data) -> str:
@@ -125,22 +104,14 @@ def _page(data: Data) -> str:
     best = {name: min(_gains(data, "wlan", name, "web")) for name in names}
     first = min(best, key=lambda name: best[name])
     late = _gains(data, "wlan", first, "messages")
-    return (
-        f"{first} orders segments by when they would arrive, which brings a page over {SHORT['wlan']} by up to "
-        f"{-best[first]:.0f} % sooner, and lone messages {span(late, '{:.0f}')} % later at the 99th percentile: what "
-        "is sent ahead over the slow path has no one to wait for it."
-    )
+    return say.PAGE(scheduler=first, network=SHORT["wlan"], sooner=f"{-best[first]:.0f}", later=span(late, "{:.0f}"))
 
 
 def _messages(data: Data) -> str:
     gains = _gains(data, "wlan", "redundant", "messages")
     bulk = _gains(data, "wlan", "redundant", "bulk")
-    return (
-        f"Redundancy pays where there is room: messages of 1 Mbit/s over a link that loses one packet in a hundred "
-        f"are there {span([-gain for gain in gains], '{:.0f}')} % sooner at the 99th percentile, and bulk loses "
-        f"nothing by it ({span(bulk, '{:+.0f}')} %), because a copy is sent only when nothing else is to be sent. On a "
-        "shared link others would pay for it."
-    )
+    sooner = span([-gain for gain in gains], "{:.0f}")
+    return f"{say.MESSAGES(sooner=sooner)} {say.MESSAGES_BULK(bulk=span(bulk, '{:+.0f}'))}"
 
 
 def _stuck(data: Data) -> str:
@@ -153,11 +124,7 @@ def _stuck(data: Data) -> str:
         "queue": "4",
     }
     rate = data.mean("lte", "goodput_mbps", **cell).mean
-    return (
-        f"Steering by the smallest delay can stay on the wrong path: with the longest queues over {SHORT['lte']} it "
-        f"has {rate:.1f} Mbit/s. The smoothed round-trip time of LTE is that of its full queue, and nothing measures "
-        "it again while all goes over Wi-Fi (3GPP lets hosts probe for that reason)."
-    )
+    return say.STUCK(network=SHORT["lte"], goodput=f"{rate:.1f}")
 
 
 def _paper(data: Data) -> str:
@@ -166,12 +133,12 @@ def _paper(data: Data) -> str:
     for one in PUBLISHED:
         here = ratio(data, "blest", one.measure, scheduler=one.scheduler, application=one.traffic)
         clear = here.low > 0 or here.high < 0 or here.identical > 0
-        word = f"{one.says} of {one.scheduler} ({signed(100 * one.theirs, 0)} %, here {signed(100 * here.mean, 0)} %)"
+        theirs, ours = signed(100 * one.theirs, 0), signed(100 * here.mean, 0)
+        word = say.PAPER_ONE(measure=one.says, scheduler=one.scheduler, theirs=theirs, here=ours)
         (agree if clear and (here.mean > 0) == (one.theirs > 0) else differ).append(word)
-    return (
-        f"Of the BLEST paper's {len(PUBLISHED)} differences {of(len(agree), len(PUBLISHED))} have the same sign here"
-        + (f" beyond chance: {listed(agree)}" if agree else "")
-        + (f". Not so, or not beyond chance: {listed(differ)}" if differ else "")
-        + ". Their default scheduler was that of the kernel of its day, with opportunistic retransmission and "
-        "penalisation, and others used the links."
-    )
+    parts = [say.PAPER(count=len(PUBLISHED), agree=len(agree))]
+    if agree:
+        parts.append(say.PAPER_AGREE(differences="; ".join(agree)))
+    if differ:
+        parts.append(say.PAPER_DIFFER(differences="; ".join(differ)))
+    return " ".join([*parts, say.PAPER_WHY()])

@@ -1,0 +1,48 @@
+"""The sentences of the report on Pareto optimality."""
+
+from anabranch.sentences import Phrase, Sentence
+
+VERDICT = Sentence(
+    "{least} is too aggressive to the TCP users at the shared access point; {most} is the least aggressive, and "
+    "{middle} is between them. No controller leaves the TCP users all the capacity that its own users do not need."
+)
+SHARES = Sentence(
+    "With C1 = C2 and as many multipath users as TCP users, a TCP user keeps this part of its share: {shares}. The "
+    "fluid model gives {lia} % for LIA and {balia} % for BALIA; for OLIA it gives all but the probing traffic."
+)
+SHARE = Phrase("{share} % beside {controller}")
+LIA = Sentence(
+    "The equilibrium of LIA has a closed form. The measured share differs from it by {differences}; the simulation has "
+    "drop-tail queues and whole segments, and the model has a fluid."
+)
+BALIA = Sentence(
+    "The equilibrium of BALIA follows from its increase and decrease. The measured share differs from it by "
+    "{differences}. BALIA takes less than LIA, because it cuts the window of a slow path to a quarter, and more than "
+    "OLIA."
+)
+OLIA = Sentence(
+    "OLIA gives a TCP user {gains} of C2 more than LIA does. The measured share differs from all but the probing "
+    "traffic by {differences}. OLIA judges a path by the last two intervals between losses, which vary by chance, and "
+    "favours the shared path whenever they were long."
+)
+PRICE = Sentence(
+    "The multipath users pay for it: with OLIA each has {losses} of C2 less than with LIA. That is still more than an "
+    "access point of its own would give."
+)
+
+NOTES = (
+    Sentence(
+        "The rate of a TCP user over C2 is the TCP users' part of what the shared access point carries. What the "
+        "queues leave unused counts for nobody."
+    ),
+    Sentence(
+        "C2 is 5 Mbit/s, and the round-trip time without a queue is 80 ms on every path. Queues are drop-tail and hold "
+        "one bandwidth-delay product; acknowledgements are not delayed. A probe is one segment per round trip without "
+        "a queue."
+    ),
+    Sentence(
+        "The fluid model has equal round-trip times and windows at rest, and all users see losses in proportion to "
+        "their packets. The fixed point of BALIA is derived here and not taken from its paper. With equal loss rates "
+        "it has another fixed point, at equal windows, that is not stable."
+    ),
+)

@@ -1,0 +1,89 @@
+"""The sentences of the report on schedulers."""
+
+from anabranch.sentences import Phrase, Sentence
+
+NO_BEST = Sentence(
+    "There is no best scheduler. In {turned} of {count} combinations of links, traffic and controller, the best "
+    "scheduler changes as the queues grow from a quarter to four bandwidth-delay products."
+)
+NO_DIFFERENCE = Sentence("In {count} {count:combination|combinations} the choice of the scheduler makes no difference.")
+LEADERS = Sentence(
+    "Of the {cells} cells in which the choice matters, {best} leads in {most} (alone or within 1 % of the first), and "
+    "{default} in {led}."
+)
+EXAMPLES = Sentence("Examples of a change: {examples}.")
+EXAMPLE = Phrase(
+    "over {network}, {traffic} with {controller}: {first} with the shortest queue, {last} with the longest"
+)
+BULK = Sentence(
+    "A bulk transfer with large buffers leaves little to decide, since both congestion windows are full. With "
+    "{default} over {network}, more than one subflow could take the next segment for {choice} % of the segments "
+    "({small} % with 512 KiB of buffer)."
+)
+BULK_DIFFERENCES = Sentence(
+    "The goodput with BLEST, ECF and OTIAS differs from that with {default} by {large} %, and with 512 KiB of buffer "
+    "by {small} %."
+)
+ALIKE = Sentence("{schedulers}.")
+ALIKE_ONE = Phrase("{scheduler} is within 1 % of {default} in {near} of {cells} cells")
+ALIKE_WHY = Sentence(
+    "Both decide whether to wait for the fast path: BLEST if the send window would run out, ECF if the rest would be "
+    "complete sooner. If the congestion windows are the limit and more data are waiting, neither has a reason to wait."
+)
+LINUX = Sentence(
+    "Linux's scheduler gives a subflow 64 kB ahead of its window. If one link has a thirtieth of the rate of the "
+    "other, this is 1.5 s of that link. A page takes {page} % longer than with {default}, and the goodput of bulk "
+    "changes by {bulk} %."
+)
+LINUX_WHY = Sentence(
+    "The largest loss is with the shortest queue: the send buffer grows with the windows, as in Linux, and the data "
+    "that wait on the slow link fill a small buffer."
+)
+PAGE = Sentence(
+    "{scheduler} orders segments by their expected arrival. A page over {network} is loaded up to {sooner} % sooner, "
+    "but single messages arrive {later} % later at the 99th percentile: nothing waits for what was sent ahead over the "
+    "slow path."
+)
+MESSAGES = Sentence(
+    "Redundancy helps if there is spare capacity. Messages of 1 Mbit/s over a link that loses 1 % of its packets "
+    "arrive {sooner} % sooner at the 99th percentile."
+)
+MESSAGES_BULK = Sentence(
+    "The goodput of bulk changes by {bulk} %, because a copy is sent only when there is no other data. On a shared "
+    "link, other users would pay for the copies."
+)
+STUCK = Sentence(
+    "A scheduler that follows the smallest delay can stay on the wrong path: with the longest queues over {network} "
+    "its goodput is {goodput} Mbit/s. The smoothed round-trip time of LTE is that of its full queue, and while all "
+    "data use Wi-Fi, nothing measures it again (3GPP lets hosts probe for this reason)."
+)
+PAPER = Sentence("Of {count} differences in the BLEST paper, {agree} have the same sign here, beyond chance.")
+PAPER_AGREE = Sentence("Same sign: {differences}.")
+PAPER_DIFFER = Sentence("Another sign, or not beyond chance: {differences}.")
+PAPER_ONE = Phrase("{measure} of {scheduler} ({theirs} %, here {here} %)")
+PAPER_WHY = Sentence(
+    "Their default scheduler was that of the kernel of that time, with opportunistic retransmission and penalisation, "
+    "and other users shared the links."
+)
+
+NOTES = (
+    Sentence(
+        "Delays are one way and vary by 1 %, so that seeds differ and no two paths run in step. All data are sent from "
+        "the server to the client."
+    ),
+    Sentence(
+        "Bulk: goodput over 20 s. Web: one connection, 1 MiB in 54 objects that depend on the document (a page of the "
+        "BLEST paper; the sizes of its objects are drawn). Messages: 1250 octets every 10 ms. Video: segments of 4 s "
+        "in six qualities from 0.5 to 16 Mbit/s and a buffer of 12 s, so that the player alternates between fetching "
+        "and pausing."
+    ),
+    Sentence(
+        "The schedulers active-standby, priority and cheapest-path-first take the second path only if the first one "
+        "cannot send. Cost, priority and weight of the paths are in the scenario files. The schedulers redundant, remp "
+        "and duplicate send octets more than once, at the expense of the links; no other traffic uses them here."
+    ),
+    Sentence(
+        "The BLEST paper had background traffic and an emulated 3G link with a queue of 3750 packets. Expect the same "
+        "direction and order, not the same digits."
+    ),
+)
