@@ -21,6 +21,7 @@ from anabranch.experiments.links_today import sentences as links_today
 from anabranch.experiments.pareto import sentences as pareto
 from anabranch.experiments.raiciu2011 import sentences as raiciu2011
 from anabranch.experiments.receive_buffer import sentences as receive_buffer
+from anabranch.experiments.reordering import sentences as reordering
 from anabranch.experiments.schedulers import sentences as schedulers
 from anabranch.experiments.simult_flows import sentences as simult_flows
 from anabranch.sentences import Phrase, Sentence, common, diagnose, recommend, run, sweep
@@ -114,13 +115,35 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "stops": COUNTS,
     "index": ("0.001", "1"),
     "link": ("path0", "air"),
-    **dict.fromkeys(("first", "second"), ("a", "version 0.2.0 (72ed949)")),
+    "second": ("a", "version 0.2.0 (72ed949)"),
     "places": ("captured at both ends", "captured at the client, captured on the way"),
     **dict.fromkeys(("axis", "baseline"), ("min-rtt", "path.1.delay")),
     "status": ("refused", "failed"),
     "alone": COUNTS,
     "corrected": (0, 1, 100),
     "reached": ("0.1 %", "120 %"),
+    "total": ("two", "five"),
+    "number": ("one", "five"),
+    "claims": ("that the gain costs memory (reordering buffer 11 kB without and 470 kB with Eifel)",),
+    "claim": ("the gain costs memory",),
+    "numbers": ("reordering buffer 11 kB without and 470 kB with Eifel",),
+    "detector": ("RACK-TLP", "reordering degree"),
+    "than": (reordering.MORE_THAN, reordering.LESS_THAN),
+    "more": (reordering.MORE_THAN, reordering.NOT_MORE_THAN),
+    **dict.fromkeys(
+        ("far", "careful", "aggressive", "eifel", "one", "mixed", "both", "rack", "rack_both"), ("0.5", "9.9")
+    ),
+    **dict.fromkeys(("first", "learned", "steady", "plain", "counter", "degree"), ("0.5", "6.6 and 6.0")),
+    "displacement": ("2", "4"),
+    "judge": ("Eifel", "none"),
+    "needless": ("13.00 %", reordering.LITTLE),
+    "none": ("0.0", "4.5"),
+    "held": ("1", "470"),
+    "cost": ("7.8 Mbit/s with equal delays, 6.0 with 2 round trips between them",),
+    "gain": ("D-SACK gains 15 % at most",),
+    "short": ("300 ms",),
+    "longest": ("1000 ms",),
+    "timeouts": ("0", "164"),
     "middle": ("BALIA",),
     **dict.fromkeys(("lia", "balia"), ("70", "100")),
     "turned": (0, 1, 40),
@@ -193,6 +216,16 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     },
     "sweep.WRONG_PROBABILITY": {"value": (0.1, 1.5)},
     "sweep.TOO_MANY_SEEDS": {"most": (1_000_000,), "cap": (2_000_000,)},
+    "reordering.TODAY": {"rate": ("10",), "second": ("reordering degree",), "goodput": ("0.5", "9.9")},
+    "reordering.RACK_JUDGE": {"goodput": ("0.5", "9.9")},
+    "reordering.ESCAPE": {"none": ("0.7",)},
+    "reordering.EIFEL_NEEDLESS": {"before": ("1", "11")},
+    "reordering.DOOR_LOSS": {"before": ("7.9",), "after": ("2.7",)},
+    "reordering.JUDGE_GOODPUT": {"goodput": ("0.5", "9.9")},
+    "reordering.UNLIKE": {"most": ("0.0", "12.3")},
+    "reordering.STALLS": {"rack": ("0", "164")},
+    "reordering.DOOR_LOSES": {"goodputs": ("7.9 to 2.7 Mbit/s (RACK-TLP)",)},
+    "reordering.STALLS_LONG": {"goodputs": ("none 7.3, Eifel 8.5",), "alone": ("7.4",)},
     "pareto.VERDICT": {"least": ("LIA",), "most": ("OLIA",)},
     "pareto.SHARES": {"shares": ("68 % beside LIA, 79 % beside OLIA",)},
     "pareto.SHARE": {"share": ("0", "100")},
@@ -244,7 +277,7 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 }
 """Templates in which a name means something else."""
 
-STUDIES = (links_today, pareto, raiciu2011, receive_buffer, schedulers, simult_flows)
+STUDIES = (links_today, pareto, raiciu2011, receive_buffer, reordering, schedulers, simult_flows)
 COMMANDS = (common, diagnose, recommend, run, sweep, *STUDIES)
 CHOOSING = {
     "diagnose": (
@@ -255,7 +288,7 @@ CHOOSING = {
     "sweep": ("comparison/*.py", "sweeps/table.py", "sweeps/until.py", "sweeps/paired.py"),
     **{
         study: (f"experiments/{study}/text.py",)
-        for study in ("links_today", "pareto", "raiciu2011", "receive_buffer", "schedulers", "simult_flows")
+        for study in ("links_today", "pareto", "raiciu2011", "receive_buffer", "reordering", "schedulers", "simult_flows")
     },
     "common": ("alike.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
 }  # fmt: skip

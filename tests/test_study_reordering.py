@@ -150,14 +150,14 @@ def test_a_stall_that_the_timer_outlasts_costs_rack_no_timeout(data: Data) -> No
 def test_the_first_sentence_says_what_still_stands_in_numbers_of_the_tables(data: Data) -> None:
     text = REORDERING.opening(data)
     first = text.split(". ")[0]
-    assert text.startswith("Of five conclusions of 2014 ")
+    assert text.startswith("Of five conclusions of 2014, ")
     assert verdict(data).startswith(first)
     frame = REORDERING.tables["claims"].make(data).frame
     stands = frame.set_index("claim")["RFC 6675, independent receiver stands"]
     for claim in CLAIMS:
         assert f"that {claim.says} (" in verdict(data)
     # Said before "not" is what stands.
-    before, after = verdict(data).split(" not: ")
+    before, after = verdict(data).split(" not hold: ")
     for says, still in stands.items():
         assert str(says) in (before if still else after)
     # The numbers of the need for a recovery are those of the table.

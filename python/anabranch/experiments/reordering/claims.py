@@ -88,15 +88,17 @@ def gain_costs_memory(data: Data, sender: str) -> Answer:
     one = {"network": "one", "sender": sender, "displacement": at(data, 1)}
     judge, _ = best(data, "displacement", RECOVERIES, **one)
     none, held = (memory(data, "displacement", judge=name, **one) for name in ("none", judge))
-    return Answer(held / none - 1 > MUCH, f"{none:.0f} kB wait at most without, {held:.0f} kB with {JUDGES[judge]}")
+    return Answer(
+        held / none - 1 > MUCH, f"reordering buffer {none:.0f} kB without and {held:.0f} kB with {JUDGES[judge]}"
+    )
 
 
 CLAIMS = (
-    Claim("unlike delays cost MPTCP much of its second link", unlike_costs),
-    Claim("a recovery brings that back", unlike_gains),
-    Claim("a sender which takes reordering for loss needs a recovery", reordering_needs),
-    Claim("D-SACK and TCP-DOOR are the best ones", favourites_gain_most),
-    Claim("the gain is paid for in memory", gain_costs_memory),
+    Claim("different delays cost MPTCP much of its second link", unlike_costs),
+    Claim("a recovery regains this loss", unlike_gains),
+    Claim("a sender that takes reordering for loss needs a recovery", reordering_needs),
+    Claim("D-SACK and TCP-DOOR are the best recoveries", favourites_gain_most),
+    Claim("the gain costs memory", gain_costs_memory),
 )
 SENDERS = {"rfc6675": "RFC 6675, independent receiver", "coupled-newreno": "NewReno, coupled receiver"}
 """The senders that know nothing of reordering: the ones of 2014, under today's receiver and under theirs."""

@@ -1,9 +1,10 @@
-"""The sentences of the report: each number in them is computed from the runs."""
+"""Chooses the sentences of the report: each number in them is computed from the runs."""
 
 from collections.abc import Sequence
 
 from anabranch.experiments.base import Data
 from anabranch.experiments.models import PAIRS
+from anabranch.experiments.reordering import sentences as say
 from anabranch.experiments.reordering.claims import CLAIMS, Answer, Claim
 from anabranch.experiments.reordering.measures import (
     JUDGES,
@@ -37,16 +38,14 @@ def verdict(data: Data) -> str:
     fall = [pair for pair in answers if not pair[1].stands]
     total = _NUMBERS[len(CLAIMS)]
     if not fall or not stand:
-        return f"Of {total} conclusions of 2014 {'all' if stand else 'none'} still stand: {_said(answers)}."
-    return (
-        f"Of {total} conclusions of 2014 {_NUMBERS[len(stand)]} still stand{'s' * (len(stand) == 1)} with a receiver "
-        f"as RFC 8684 has it: {_said(stand)}; {_NUMBERS[len(fall)]} {'does' if len(fall) == 1 else 'do'} not: "
-        f"{_said(fall)}."
-    )
+        return (say.ALL_STAND if stand else say.NONE_STANDS)(total=total, claims=_said(answers))
+    holds = say.SOME_STAND(total=total, number=_NUMBERS[len(stand)], count=len(stand), claims=_said(stand))
+    number = _NUMBERS[len(fall)].capitalize()
+    return f"{holds} {say.SOME_FALL(number=number, count=len(fall), claims=_said(fall))}"
 
 
 def _said(answers: Sequence[tuple[Claim, Answer]]) -> str:
-    return listed([f"that {claim.says} ({answer.numbers})" for claim, answer in answers])
+    return listed([say.CLAIM(claim=claim.says, numbers=answer.numbers) for claim, answer in answers])
 
 
 def findings(data: Data) -> list[str]:
@@ -65,11 +64,13 @@ def _today(data: Data) -> str:
     two = {sender.axis: _one(data, sender.axis, "none", 2) for sender in TODAY}
     first, last = max(one, key=one.__getitem__), max(two, key=two.__getitem__)
     _, old = best(data, "displacement", _RESPONSES, network="one", sender="rfc6675", displacement=at(data, 1))
-    than = "more than" if one[first] > old else "less than"
-    return (
-        "A detector that expects reordering does without the four: at a displacement of one round trip the best one "
-        f"alone ({LABELS[first]}) has {one[first]:.1f} Mbit/s of {RATE:.0f}, {than} RFC 6675 with the best of the "
-        f"four, and at two round trips the best one ({LABELS[last]}) has {two[last]:.1f}."
+    return say.TODAY(
+        detector=LABELS[first],
+        goodput=f"{one[first]:.1f}",
+        rate=f"{RATE:.0f}",
+        than=say.MORE_THAN if one[first] > old else say.LESS_THAN,
+        second=LABELS[last],
+        far=f"{two[last]:.1f}",
     )
 
 
@@ -78,13 +79,9 @@ def _cliff(data: Data) -> str:
     before, after = (_one(data, "rack", "none", x) for x in (1, number_of(far)))
     judge, rate = best(data, "displacement", _RESPONSES, network="one", sender="rack", displacement=far)
     learns = [_one(data, "reordering-degree", "none", number_of(x)) for x in steps(data, "displacement")[1:]]
-    return (
-        f"RACK-TLP ends at a round trip: alone it has {before:.1f} Mbit/s at one and {after:.1f} at {far}. Its "
-        "reordering window is never longer than the smoothed round-trip time (RFC 8985 6.2, step 4), and grows by "
-        "quarters of the least round-trip time, which is short where delays vary much. Beyond it, a judge helps it "
-        f"as it helped the senders of 2014: {rate:.1f} with {JUDGES[judge]}. The reordering degree has no such end: "
-        f"{span(learns, '{:.1f}')} Mbit/s alone at all displacements."
-    )
+    told = say.RACK(near=f"{before:.1f}", far=f"{after:.1f}", displacement=far)
+    beside = say.RACK_JUDGE(goodput=f"{rate:.1f}", judge=JUDGES[judge], degree=span(learns, "{:.1f}"))
+    return f"{told} {beside}"
 
 
 def _ncr(data: Data) -> str:
@@ -94,16 +91,9 @@ def _ncr(data: Data) -> str:
         goodput(data, "displacement", sender=name, **cell).mean for name in ("ncr", "ncr-aggressive")
     )
     again = needless(data, "displacement", sender="ncr", **cell)
-    little = f"{again:.2f} %" if again >= 0.005 else "less than 0.01 %"
-    return (
-        f"NCR is right about nearly every segment, and its careful form is slow all the same: {careful:.1f} Mbit/s "
-        f"at a displacement of a quarter of a round trip, {aggressive:.1f} in the aggressive form, though "
-        f"{little} of its segments are sent needlessly. The trace shows a window without losses that stays at "
-        "ten segments. Each time a hole fills, RFC 4653 3.3 limits the window to what is in flight, and slow start "
-        "returns to the flight before; the careful form sends one new segment for two that arrive, so the flight "
-        "has shrunk by then, and on a link that reorders all the time the next hole is there before slow start is "
-        "over: its flight is the new operating point. The RFC is about reordering now and then."
-    )
+    little = f"{again:.2f} %" if again >= 0.005 else say.LITTLE()
+    told = say.NCR(careful=f"{careful:.1f}", aggressive=f"{aggressive:.1f}", needless=little)
+    return f"{told} {say.NCR_WHY}"
 
 
 def _escape(data: Data) -> str:
@@ -112,15 +102,9 @@ def _escape(data: Data) -> str:
         _one(data, "ncr-aggressive", judge, x)
         for judge, x in (("eifel", 1), ("none", number_of(far)), ("eifel", number_of(far)))
     )
-    more = "more than" if eifel > near else "not more than"
-    return (
-        f"NCR's aggressive form with Eifel has {eifel:.1f} Mbit/s at {far} round trips, {none:.1f} without, and "
-        f"{more} with it at one, {near:.1f}. In the trace the window stands still between episodes, since each hole "
-        "that fills takes back the segment that a round trip has added (31 segments, 32, 31, ...), and an episode "
-        "that is undone is what widens it: from 14 to 26 segments at once, because RFC 4015 restores what was in "
-        "flight, and that includes what extended limited transmit had sent beyond the window. Within a round trip "
-        "such episodes are rare."
-    )
+    more = say.MORE_THAN if eifel > near else say.NOT_MORE_THAN
+    told = say.ESCAPE(eifel=f"{eifel:.1f}", displacement=far, none=f"{none:.1f}", more=more, near=f"{near:.1f}")
+    return f"{told} {say.ESCAPE_WHY}"
 
 
 def _eifel(data: Data) -> str:
@@ -129,13 +113,10 @@ def _eifel(data: Data) -> str:
         [measure(data, "displacement", judge=judge, **cell) for judge in ("none", "eifel")]
         for measure in (needless, memory)
     )
-    return (
-        "Eifel is the best of the four because it needs one acknowledgement, within the round trip of the episode; "
-        "D-SACK comes a round trip later and must have a report for each retransmission of the episode. It repairs "
-        f"windows and prevents no needless retransmission: with RFC 6675 at one round trip {again[1]:.1f} % of the "
-        f"segments are sent needlessly, {again[0]:.1f} % without, and {held[1]:.0f} kB wait at the receiver instead "
-        f"of {held[0]:.0f}. F-RTO judges timeouts, and there are hardly any here: it is none."
+    told = say.EIFEL_NEEDLESS(
+        needless=f"{again[1]:.1f}", none=f"{again[0]:.1f}", held=f"{held[1]:.0f}", before=f"{held[0]:.0f}"
     )
+    return f"{say.EIFEL} {told}"
 
 
 def _door(data: Data) -> str:
@@ -143,13 +124,8 @@ def _door(data: Data) -> str:
     for sender in TODAY[1:]:
         none, door = (_one(data, sender.axis, judge, 1) for judge in ("none", "door"))
         if door < none:
-            lower.append(f"{none:.1f} to {door:.1f} ({sender.detector})")
-    text = (
-        "TCP-DOOR holds window and timer while packets are reported out of order, and on such a link they are in "
-        "every round trip: the window stays where it was when the first report came, at ten segments in the run "
-        "that was followed. "
-    )
-    return text + (f"At one round trip it takes from {listed(lower)} Mbit/s." if lower else "")
+            lower.append(say.DOOR_LOSS(before=f"{none:.1f}", after=f"{door:.1f}", detector=sender.detector))
+    return " ".join([say.DOOR(), *([say.DOOR_LOSES(goodputs=listed(lower))] if lower else [])])
 
 
 def _two(data: Data) -> str:
@@ -161,12 +137,10 @@ def _two(data: Data) -> str:
     rack, rack_both = (
         goodput(data, "displacement", network=network, sender="rack", **cell).mean for network in ("mixed", "both")
     )
-    return (
-        "Two subflows are the sum of two, as long as the receiver acknowledges each for itself: at one round trip "
-        f"RFC 6675 alone has {one:.1f} Mbit/s over one reordering link, {mixed:.1f} over that and a steady one, "
-        f"{both:.1f} over two that reorder; RACK-TLP {rack:.1f} and {rack_both:.1f} over the two pairs. What each "
-        "link displaces is repaired on its own subflow; a subflow that collapses takes nothing from the other."
+    told = say.TWO(
+        one=f"{one:.1f}", mixed=f"{mixed:.1f}", both=f"{both:.1f}", rack=f"{rack:.1f}", rack_both=f"{rack_both:.1f}"
     )
+    return f"{told} {say.TWO_WHY}"
 
 
 def _unlike(data: Data) -> str:
@@ -177,12 +151,8 @@ def _unlike(data: Data) -> str:
             none = goodput(data, "unlike", judge="none", **cell).mean
             apart += [abs(goodput(data, "unlike", judge=judge, **cell).mean / none - 1) for judge in _RESPONSES]
     cost, gain = (claim.ask(data, "coupled-newreno").numbers for claim in CLAIMS[:2])
-    return (
-        "Over steady links of unlike delay, the case of 2014, no judge changes the goodput of any detector by more "
-        f"than {100 * max(apart):.1f} % with the independent receiver; DOOR's own options cost it that much. Under "
-        f"the coupled receiver unlike delays do cost ({cost}), and the four, as their own papers and RFCs define "
-        f"them, bring little of it back over these links ({gain})."
-    )
+    told = say.UNLIKE(most=f"{100 * max(apart):.1f}")
+    return f"{told} {say.UNLIKE_COUPLED(cost=cost, gain=gain)}"
 
 
 def _coupled(data: Data) -> str:
@@ -198,14 +168,9 @@ def _coupled(data: Data) -> str:
         )
         for sender in ("coupled-newreno", "coupled-degree")
     ]
-    return (
-        "With the coupled receiver there are no SACK blocks: RACK-TLP and NCR do not exist there. NewReno has "
-        f"{first:.1f} Mbit/s at one round trip, and {learned:.1f} if its threshold grows by one with each D-SACK "
-        "report: a counter would have done more for the senders of 2014 than any of their recoveries where a link "
-        f"reorders. About unlike delays it does less: {apart[0]} Mbit/s over two steady links with one and two round "
-        f"trips between them, {apart[1]} with it. Without any displacement NewReno has {steady:.1f}: the first slow "
-        "start overflows the queue, and without SACK one of those losses is repaired in a round trip."
-    )
+    told = say.COUPLED(first=f"{first:.1f}", learned=f"{learned:.1f}")
+    counted = say.COUPLED_COUNTER(plain=apart[0], counter=apart[1])
+    return f"{told} {counted} {say.COUPLED_STEADY(steady=f'{steady:.1f}')}"
 
 
 def _stalls(data: Data) -> str:
@@ -223,31 +188,12 @@ def _stalls(data: Data) -> str:
         ).mean
         for sender in ("rfc6675", "rack")
     }
-    shown = ", ".join(f"{JUDGES[judge]} {rates['rfc6675', judge]:.1f}" for judge in JUDGES)
-    return (
-        f"Delay spikes displace nothing, so no detector is deceived: what matters is the timer. A stall of {short} "
-        f"costs RFC 6675 {timer['rfc6675']:.0f} retransmissions by timeout in a run and RACK-TLP "
-        f"{timer['rack']:.0f}, because the probe of its tail goes out first and the timer starts again with it (RFC "
-        f"8985 7.3). At {longest} every timer expires, and a judge of timeouts is worth having whatever the "
-        f"detector: with RFC 6675 {shown} Mbit/s; with RACK-TLP {rates['rack', 'none']:.1f} alone and "
-        f"{rates['rack', 'eifel']:.1f} with Eifel. F-RTO, made for this, does not judge the second timeout of a "
-        "stall (RFC 5682 2.1, step 1); Eifel does. D-SACK and TCP-DOOR find next to nothing here."
+    shown = ", ".join(
+        say.JUDGE_GOODPUT(judge=JUDGES[judge], goodput=f"{rates['rfc6675', judge]:.1f}") for judge in JUDGES
     )
+    told = say.STALLS(short=short, timeouts=f"{timer['rfc6675']:.0f}", rack=f"{timer['rack']:.0f}")
+    alone, eifel = (f"{rates['rack', judge]:.1f}" for judge in ("none", "eifel"))
+    return f"{told} {say.STALLS_LONG(longest=longest, goodputs=shown, alone=alone, eifel=eifel)} {say.STALLS_FRTO}"
 
 
-NOTES = (
-    "Displacement: how much later than by its turn a packet may arrive, in round trips of the link without a queue. "
-    "The one-way delay is drawn anew for each packet, uniformly, from a span of so many round trips about the same "
-    "mean, and packets overtake each other. All of the round trip is on the way up; acknowledgements keep their "
-    "order. At two round trips the shortest delay is nothing.",
-    "One controller, NewReno on each subflow (uncoupled), and one reduction, PRR, with the independent receiver; "
-    "with the coupled one profile classic, whose recovery is NewReno's. Each judge has the response of its own "
-    "source. The reordering degree follows a quarter of the way (variant 3) with SACK, and counts by one (variant "
-    "0) without, where the length of a reordering is not seen.",
-    "Links of 10 Mbit/s, 40 ms, a queue of 34 packets (one round trip); transfers for a set time with buffers that "
-    "have no bound, so that memory is measured and limits nothing. The first slow start is part of it.",
-    "Delay spikes are a frame that a radio tries again and again while the rest waits behind it: the one-way delay "
-    "rises for 20 ms, and no packet overtakes. A radio link that also loses frames for good is in the studies of "
-    "SIMS 2014 and ICT 2016.",
-    PAIRS,
-)
+NOTES = (*(note() for note in say.NOTES), PAIRS)
