@@ -219,7 +219,7 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "reordering.TODAY": {"rate": ("10",), "second": ("reordering degree",), "goodput": ("0.5", "9.9")},
     "reordering.RACK_JUDGE": {"goodput": ("0.5", "9.9")},
     "reordering.ESCAPE": {"none": ("0.7",)},
-    "reordering.EIFEL_NEEDLESS": {"before": ("1", "11")},
+    "reordering.EIFEL_NEEDLESS": {"needless": ("0.0", "13.0"), "before": ("1", "11")},
     "reordering.DOOR_LOSS": {"before": ("7.9",), "after": ("2.7",)},
     "reordering.JUDGE_GOODPUT": {"goodput": ("0.5", "9.9")},
     "reordering.UNLIKE": {"most": ("0.0", "12.3")},
@@ -288,7 +288,7 @@ CHOOSING = {
     "sweep": ("comparison/*.py", "sweeps/table.py", "sweeps/until.py", "sweeps/paired.py"),
     **{
         study: (f"experiments/{study}/text.py",)
-        for study in ("links_today", "pareto", "raiciu2011", "receive_buffer", "reordering", "schedulers", "simult_flows")
+        for study in (module.__name__.split(".")[-2] for module in STUDIES)
     },
     "common": ("alike.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
 }  # fmt: skip
