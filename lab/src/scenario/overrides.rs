@@ -122,7 +122,7 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
             if let (Some(Step::Index(i)), false) = (steps.get(depth + 1), table.contains_key(key)) {
                 let list = written(&steps[..=depth]);
                 let problem = format!("the scenario has no [[{list}]]");
-                return Err(Error::at(&format!("{list}[{i}]"), problem, "add it to the file"));
+                return Err(Error::at(&format!("{list}[{i}]"), problem, "--set changes only tables of the file"));
             }
             let next = table.entry(key.to_owned()).or_insert_with(|| Value::Table(Table::new()));
             descend(next, steps, depth + 1, value, keys)
