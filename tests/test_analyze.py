@@ -43,7 +43,7 @@ def test_the_text_names_the_connection_and_what_was_verified(command: Command) -
     done = command("analyze", LINUX)
     assert (done.status, done.err) == (0, "")
     assert "10.1.1.1:40796 - 10.1.1.2:5001: mptcp, data from the client, captured at the client" in done.out
-    assert "tokens 1 of 1 match; HMACs of joins 2 of 2 verify; of ADD_ADDR 1 of 1" in done.out
+    assert "tokens 1 of 1 match; HMACs of joins 2 of 2 verify; HMACs of ADD_ADDR 1 of 1" in done.out
     assert "estimated from the acknowledgements" in done.out
     rows = [line for line in done.out.splitlines() if line.startswith("10.1.2.1:57261 - ")]
     assert len(rows) == 1

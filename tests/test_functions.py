@@ -64,8 +64,8 @@ def test_a_recommendation_shows_itself_in_a_notebook_and_is_saved(tmp_path: Path
     assert "table" in page.tags
     assert not page.loads
     text = " ".join(page.text)
-    assert "down (server to client): 1 s over 2 paths" in text
-    assert "rests on 60 runs" in text or "no answer in 60 runs" in text
+    assert "transfer: 1 s, down (server to client), over 2 paths" in text
+    assert "rests on 60 runs" in text or "No answer in 60 runs" in text
     found.save(tmp_path / "answer")
     assert Page((tmp_path / "answer" / "report.html").read_text(encoding="utf-8")).loads == []
     assert repr(found).startswith("<anabranch.Recommendation ")
@@ -76,16 +76,16 @@ def test_a_recommendation_shows_itself_in_a_notebook_and_is_saved(tmp_path: Path
 def test_a_recommendation_without_an_answer_shows_why() -> None:
     found = ab.recommend("5 Mbit/s, 100 ms", transfer="1 s", runs=3)
     assert (found.answered, found.scenario) == (False, None)
-    assert "no answer in 3 runs" in str(found)
-    assert "no answer in 3 runs" in " ".join(Page(found._repr_html_()).text)
-    assert found.sentences[0].startswith("no answer")
+    assert "No answer in 3 runs" in str(found)
+    assert "No answer in 3 runs" in " ".join(Page(found._repr_html_()).text)
+    assert found.sentences[0].startswith("No answer")
 
 
 def test_a_scenario_is_taken_as_it_is() -> None:
     lossy = SMALL.set({"transfer.direction": "up", "path.0.loss": "1 %"})
     found = ab.recommend(lossy, runs=3)
     assert found.base == lossy
-    assert str(found).startswith("up (client to server): 300 kB over 2 paths")
+    assert str(found).startswith("goal: the highest goodput; transfer: 300 kB, up (client to server), over 2 paths")
     with pytest.raises(ab.ScenarioError, match=r"Scenario\.set"):
         ab.recommend(lossy, transfer="1 MB")
     with pytest.raises(ab.ScenarioError, match="at least one path"):

@@ -239,7 +239,7 @@ def handshake(connection: Mapping[str, Any]) -> str:
         if connection["signals"]["add_addr"]:
             parts.append("ADD_ADDR not verified: version 0 has no HMAC and no echo there")
     elif advertised := told["add_addr_hmacs_verified"] + told["add_addr_hmacs_failed"]:
-        parts.append(f"of ADD_ADDR {told['add_addr_hmacs_verified']} of {advertised}")
+        parts.append(f"HMACs of ADD_ADDR {told['add_addr_hmacs_verified']} of {advertised}")
     checked = sums["verified"] + sums["failed"]
     if checked or sums["incomplete"]:
         text = f"DSS checksums {sums['verified']} of {checked} verify"
