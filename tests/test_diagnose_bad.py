@@ -270,7 +270,7 @@ def test_a_folder_with_a_diagnosis_is_called_one(captures: list[Path], command: 
         done = command(words[0], *(tmp_path / word for word in words[1:]))
         assert done.status == 2, words
         assert "a diagnosis" in done.err, words
-        assert "not an Anabranch result" not in done.err
+        assert "it has no sweep.json" not in done.err
 
 
 @pytest.mark.parametrize("options", [[], ["--follow"], ["--json"]])

@@ -57,5 +57,5 @@ def kind(directory: "str | os.PathLike[str]") -> str:
         if isinstance(content, dict) and content.get("format") in _FORMATS:
             return _FORMATS[content["format"]]
     raise ResultError(
-        f"{folder}: not an Anabranch result: none of sweep.json, study.json and {PROVENANCE} in it is one of Anabranch"
+        f"{folder}: not an Anabranch result: it has no sweep.json, study.json or {PROVENANCE} of Anabranch"
     )
