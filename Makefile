@@ -10,6 +10,7 @@
 #   make rfc-map      writes docs/rfc-map.md, the requirements of the RFCs, from docs/rfc
 #   make rfc-proved   mutates the code of requirements; the tests that docs/rfc names must fail: ROWS=8684:3.1
 #   make mutants      lists mutants of the engine that no test kills, of a sample of 600
+#                     CRATE=lab MUTANTS=300: of the simulator; CRATE=python MUTANTS=100: of the Python package
 #   make fuzz         fuzzes every parser, and endpoints with lying peers, guided by coverage: MINUTES=60 each
 #   make scripts-public DIR=...  runs a checkout of packetdrill's scripts and prints the outcome of each
 #   make bench        measures speed and memory
@@ -95,10 +96,11 @@ MINUTES ?= 60
 fuzz:
 	fuzz/run $(MINUTES)
 
+CRATE ?= stack
 MUTANTS ?= 600
 SEED ?= 1
-mutants: $(VENV)/mutants target/tools/bin/cargo-mutants
-	$(PY) tools/mutants --sample $(MUTANTS) --seed $(SEED) --tool target/tools/bin/cargo-mutants
+mutants: $(VENV)/mutants $(if $(filter python,$(CRATE)),$(VENV)/installed $(VENV)/tools,target/tools/bin/cargo-mutants)
+	$(PY) tools/mutants --crate $(CRATE) --sample $(MUTANTS) --seed $(SEED) --tool target/tools/bin/cargo-mutants
 
 ROWS ?= 8684 9293
 LEVEL ?=

@@ -1,7 +1,7 @@
 //! One connection in every encapsulation: the figures are those of the connection itself, whatever is around its packets. What
 //! cannot be opened is counted by name. tshark, where it is installed, says of each file that it is what its name says.
 
-use anabranch_lab::capture::analyze_octets;
+use anabranch_lab::capture::{Sort, analyze_octets};
 use serde_json::{Value, json};
 
 use crate::capture_formats::{Record, block};
@@ -93,6 +93,47 @@ fn a_packet_recorded_plain_and_in_a_tunnel_counts_once() {
         assert_eq!(count(&analysed(&file).summary["capture"]["repeated_packets"]), 87);
         assert!(essence(&file) == wanted, "IPv6 {v6}");
     }
+}
+
+/// RFC 4380 5.1.1: authentication (identifier of 2 octets, value of 4) and origin may stand before the packet.
+#[test]
+fn teredo_is_opened_behind_its_indicators() {
+    let plain = connection(true, 500);
+    let wanted = essence(&file(101, &plain));
+    let authentication = [[0, 1, 2, 4].as_slice(), &[7; 2 + 4 + 8 + 1]].concat();
+    let origin = vec![0, 0, 1, 2, 3, 4, 5, 6];
+    for before in [vec![], authentication.clone(), origin.clone(), [authentication, origin].concat()] {
+        let mut records = plain.clone();
+        for (i, r) in records.iter_mut().enumerate() {
+            r.octets = in_udp(3544, &[&before, &r.octets].map(Vec::as_slice).concat(), i as u32);
+            r.sent = r.octets.len() as u32;
+        }
+        assert!(essence(&file(1, &records)) == wanted, "{}", before.len());
+    }
+}
+
+/// PKTAP names the interface of each packet: what is recorded on two interfaces was not sent twice.
+#[test]
+fn a_packet_recorded_on_two_interfaces_of_pktap_counts_once() {
+    let plain = connection(false, 500);
+    let (_, link, wrap, ..) = FORMS.iter().find(|form| form.0 == "pktap").expect("it is there");
+    let mut both = Vec::new();
+    for r in wrapped(&plain, *wrap) {
+        let mut other = r.clone();
+        other.octets[14] ^= 1;
+        both.extend([r, other]);
+    }
+    let s = analysed(&file(*link, &both)).summary;
+    assert_eq!((count(&s["bytes_delivered"]), count(&s["subflows"][0]["retransmissions"])), (20_000, 1));
+}
+
+/// The figure of sequence numbers over time has 40 segments of 500 octets, of which the 21st was sent again.
+#[test]
+fn a_retransmission_is_told_from_new_data_over_time() {
+    let spans = analysed(&file(101, &connection(false, 500))).spans;
+    let of = |sort| spans.iter().filter(|s| s.1.sort == sort).map(|s| (s.1.low, s.1.high)).collect::<Vec<_>>();
+    assert_eq!(of(Sort::New).iter().map(|(low, high)| high - low).sum::<u64>(), 20_000);
+    assert_eq!((of(Sort::Retransmission), of(Sort::Reinjection)), (vec![(10_000, 10_500)], vec![]));
 }
 
 /// A frame of 802.11 that was not acknowledged is sent again with the flag Retry and the same number; TCP knows nothing of it. A
@@ -190,6 +231,20 @@ fn a_pseudo_wire_is_told_from_ip() {
         ethernet(0x8847, &[words(&[0x0001_0140]), inner].concat())
     });
     assert!(essence(&file(1, &wire)) == wanted);
+}
+
+/// A bridge's frame of spanning tree in a pseudo-wire (a length, LLC 42-42-03) is a frame without TCP. If the length is more than
+/// follows, the octets are none.
+#[test]
+fn a_bridges_frame_in_a_pseudo_wire_is_opened() {
+    let told = |len: u16| {
+        let inner = ethernet(len, &[[0x42, 0x42, 3].as_slice(), &[0; 40]].concat());
+        let octets = ethernet(0x8847, &[words(&[0x0001_0140]), inner].concat());
+        let record = Record { time: 0, sent: octets.len() as u32, octets };
+        analyze_octets(&[("x", &file(1, &[record]))], None).expect_err("no TCP").to_string()
+    };
+    assert!(told(43).ends_with("0 of them TCP"), "{}", told(43));
+    assert!(told(44).contains("MPLS"), "{}", told(44));
 }
 
 // ---- tshark ------------------------------------------------------------------------------------------------------------

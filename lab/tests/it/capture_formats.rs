@@ -68,22 +68,27 @@ pub fn block(kind: u32, body: &[u8], big: bool) -> Vec<u8> {
     [word(kind, big).to_vec(), word(len, big).to_vec(), body, word(len, big).to_vec()].concat()
 }
 
-/// pcapng: two interfaces that take turns, with clocks of 10^-9 and 2^-20 s; unknown blocks between.
+/// pcapng: two interfaces that take turns, with clocks of 10^-9 and 2^-20 s, the first one late by 2^32 + 5 s (`if_tsoffset`); unknown blocks
+/// between.
 fn pcapng(records: &[Record], big: bool) -> Vec<u8> {
     let mut section = word(0x1a2b_3c4d, big).to_vec();
     section.extend([half(1, big), half(0, big)].concat());
     section.extend([0xff; 8]);
     let mut out = block(0x0a0d_0d0a, &section, big);
-    for (link, resolution) in [(101, 9_u8), (1, 0x80 | 20)] {
+    let late = (1_i64 << 32) + 5;
+    for (link, resolution, late) in [(101, 9_u8, late), (1, 0x80 | 20, 0)] {
         let mut interface = [half(link, big), half(0, big)].concat();
         interface.extend(word(0, big));
         interface.extend([half(9, big), half(1, big)].concat());
-        interface.extend([resolution, 0, 0, 0, 0, 0, 0, 0]);
+        interface.extend([resolution, 0, 0, 0]);
+        interface.extend([half(14, big), half(8, big)].concat());
+        interface.extend(if big { (-late).to_be_bytes() } else { (-late).to_le_bytes() });
+        interface.extend([0; 4]);
         out.extend(block(1, &interface, big));
     }
     for (i, r) in records.iter().enumerate() {
         let (ticks, frame, more) = if i % 2 == 0 {
-            (u128::from(r.time), r.octets.clone(), 0)
+            (u128::from(r.time) + late as u128 * 1_000_000_000, r.octets.clone(), 0)
         } else {
             let mut frame = vec![0; 12];
             frame.extend([0x08, 0x00]);
@@ -363,10 +368,37 @@ fn refusal(octets: &[u8]) -> String {
     error
 }
 
+/// Simple packet blocks have no time and no interface (draft-ietf-opsawg-pcapng 4.4). The second interface's snap length is not theirs.
+#[test]
+fn simple_packet_blocks_are_read() {
+    let plain = crate::capture_forms::connection(false, 500);
+    for (snap, delivered) in [(0, 20_000), (65_535, 20_000), (60, 20_000), (30, 0)] {
+        let mut file =
+            block(0x0a0d_0d0a, &[word(0x1a2b_3c4d, false).as_slice(), &[1, 0, 0, 0], &[0xff; 8]].concat(), false);
+        file.extend(block(1, &[half(101, false).as_slice(), &[0, 0], &word(snap, false)].concat(), false));
+        for r in &plain {
+            let here = r.octets.len().min(if snap == 0 { usize::MAX } else { snap as usize });
+            file.extend(block(3, &[word(r.sent, false).as_slice(), &r.octets[..here]].concat(), false));
+        }
+        match analyze_octets(&[("simple.pcapng", &file)], None) {
+            Ok(capture) => assert_eq!(count(&capture.summary["bytes_delivered"]), delivered, "{snap}"),
+            Err(error) => assert!(delivered == 0 && error.to_string().contains("no connection"), "{error}"),
+        }
+    }
+}
+
 #[test]
 fn bad_input_is_told_in_one_sentence() {
     assert!(refusal(b"").contains("empty"));
     assert!(refusal(b"hello, this is no capture at all").contains("not a capture"));
+    // Files that are often taken for captures: their first octets, by the formats' specifications (RFC 8878 3.1.1, RFC 1761).
+    for (start, told) in [
+        ([0x28, 0xb5, 0x2f, 0xfd, 4, 0, 0, 0], "not a capture but compressed with zstd: unpack it first"),
+        ([0xfd, b'7', b'z', b'X', b'Z', 0, 0, 4], "not a capture but compressed with xz: unpack it first"),
+        (*b"snoop\0\0\0", "not a capture of these kinds but a snoop file"),
+    ] {
+        assert!(refusal(&start).contains(told), "{}", refusal(&start));
+    }
     assert!(refusal(&[0x1f, 0x8b, 8, 0, 0, 0, 0]).contains("gzip"));
     assert!(refusal(&FIRST_400[..10]).contains("within the file header"));
     assert!(refusal(&FIRST_400[..30]).contains("nothing could be read"));

@@ -38,6 +38,48 @@ fn an_acknowledgement_beyond_the_window_is_left_out() {
     }
 }
 
+/// RFC 7323 2.2: windows are scaled by 2^7. The right edge is the acknowledgement and the window; a smaller one does not move it back.
+#[test]
+fn the_edge_of_the_window_is_scaled() {
+    let mut t = Tape::default();
+    t.seg(0, C, "S", (1000, 0)).seg(20_000, S, "SA", (2000, 1001)).window(900).seg(20_050, C, "A", (1001, 2001));
+    t.data(21_000, C, (1001, 2001), 1000).seg(41_000, S, "A", (2001, 2001)).window(100);
+    t.data(42_000, C, (2001, 2001), 1000).seg(62_000, S, "A", (2001, 3001)).window(50);
+    t.data(63_000, C, (3001, 2001), 1000).seg(83_000, S, "A", (2001, 4001)).window(200);
+    let windows = analysed(&file(&t.records())).windows;
+    let edges: Vec<_> = windows.iter().map(|(_, w)| (w.data_ack, w.edge)).filter(|(_, edge)| *edge < 65_535).collect();
+    assert_eq!(edges, [(1000, 1000 + 12_800), (2000, 1000 + 12_800), (3000, 3000 + 25_600)]);
+}
+
+/// RFC 7323 5.3 R1: at the receiver, a segment with an older timestamp than the last one taken is refused.
+#[test]
+fn a_segment_with_an_old_timestamp_is_refused() {
+    for (old, refused) in [(1019, 1), (1021, 0)] {
+        let mut t = Tape::default();
+        t.seg(0, C, "S", (1000, 0)).stamped(1000, 0).seg(100, S, "SA", (2000, 1001)).stamped(7, 1000);
+        t.seg(20_000, C, "A", (1001, 2001)).stamped(1020, 7);
+        t.data(21_000, C, (1001, 2001), 100).stamped(1021, 7).seg(21_100, S, "A", (2001, 1101)).stamped(28, 1021);
+        t.data(31_000, C, (1101, 2001), 100).stamped(old, 28);
+        t.seg(31_100, S, "A", (2001, if refused == 1 { 1101 } else { 1201 })).stamped(38, 1021);
+        t.data(91_000, C, (1101, 2001), 100).stamped(1091, 38).seg(91_100, S, "A", (2001, 1201)).stamped(98, 1091);
+        let s = t.analysed();
+        assert_eq!(deliveries(&s), [200], "{old}");
+        all(flow(&s), &[("refused", refused), ("retransmissions", 1), ("duplicates_arrived", 1 - refused)]);
+    }
+}
+
+/// RFC 9293 3.5.1, figure 9: the server has a connection from before the client's crash. What it answers to the SYN acknowledges
+/// numbers below that, and belongs to the old one. The SYN that follows the reset opens the new one.
+#[test]
+fn what_answers_a_syn_with_old_numbers_is_left_out() {
+    let mut t = Tape::default();
+    t.seg(0, C, "S", (100_000, 0)).seg(20_000, S, "A", (300, 50_000)).seg(20_050, C, "R", (50_000, 0));
+    t.exchange(1_000_000, (100_000, 2000), 5, "F");
+    let s = t.analysed();
+    assert_eq!((deliveries(&s), &s["status"]), (vec![5000], &json!("completed")));
+    all(flow(&s), &[("stray_packets", 2), ("retransmissions", 0)]);
+}
+
 /// RFC 5961 3.2: so is a reset with numbers of another connection.
 #[test]
 fn a_reset_outside_the_window_does_not_end_the_connection() {
