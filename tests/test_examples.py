@@ -126,5 +126,5 @@ def test_a_capture_agrees_with_what_the_receiver_measured(name: str, rate: float
         # 3 Mbit/s less the headers of VXLAN, 50 of 1500 octets.
         assert capacities == pytest.approx([20, 2.9], rel=0.02)
     elif name == "shaper":
-        assert connection["sentences"][2].startswith("Its paths were full")
+        assert connection["sentences"][2].startswith("All paths were saturated")
         assert capacities == pytest.approx([10, 2.9], rel=0.04)
