@@ -250,7 +250,8 @@ mod tests {
     fn what_is_acknowledged_and_not_seen_counts_as_missing_after_a_while() {
         let mut s = Seen::new();
         s.order.begin(Seq(1000));
-        (s.accept(1000), s.accept(3000));
+        s.accept(1000);
+        s.accept(3000);
         s.order.on_ack(50, Seq(2001));
         assert!(!s.order.is_ahead(50), "one number beyond may be a FIN's");
         s.order.on_ack(60, Seq(3000));

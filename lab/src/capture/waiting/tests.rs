@@ -283,8 +283,7 @@ fn what_is_sent_again_after_a_timeout_belongs_to_it() {
     use super::super::sender::Sender;
     let mut sender = Sender::default();
     sender.begin(Seq(1000));
-    let mut send =
-        |s: &mut Sender, at: u64, n: u64| s.on_data(at * MS, Seq(1000 + 1000 * n), 1000, 1000 * n, None, false);
+    let send = |s: &mut Sender, at: u64, n: u64| s.on_data(at * MS, Seq(1000 + 1000 * n), 1000, 1000 * n, None, false);
     (0..6).for_each(|n| _ = send(&mut sender, 0, n));
     send(&mut sender, 1_100, 0);
     assert_eq!((sender.timeout, sender.fast, sender.expired), (1, 0, 1));
