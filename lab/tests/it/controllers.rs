@@ -1,7 +1,8 @@
 //! Congestion controllers against the four goals of a multipath controller (RFC 6356 1; D. Wischik, C. Raiciu, A. Greenhalgh,
 //! M. Handley, "Design, Implementation and Evaluation of Congestion Control for Multipath TCP", NSDI 2011): improve
-//! throughput, do no harm, balance congestion, do not oscillate. For each a bound from the controllers' equilibrium, kept by
-//! those who promise the goal and broken by those who do not.
+//! throughput, do no harm, balance congestion, do not oscillate. For each goal a bound from the controllers' equilibrium:
+//! controllers that promise the goal keep the bound, the others break it. OLIA (harm on the short path, oscillation) and BALIA
+//! (oscillation) have bounds of their own.
 //!
 //! The equilibria: in a round trip a window of w segments has w acknowledgements and p w losses. NewReno, 1/w and w/2, rests at
 //! w = sqrt(2/p). Increases of alpha/W and halving rest at w = 2 alpha / (p W): windows go as 1/p. Increases of 1/W and a
