@@ -10,6 +10,7 @@
 #   make check-long   tests that take minutes
 #   make fuzz         every parser, and endpoints with lying peers, MINUTES=60 each, guided by coverage
 #   make mutants      which changes of the engine no test notices: a sample of 600
+#                     CRATE=lab MUTANTS=300: of the laboratory; CRATE=python MUTANTS=100: of the Python package
 #   make rfc-proved   the code of the RFCs' requirements is broken, and the tests that docs/rfc names must fail: ROWS=8684:3.1
 #   make wheel        dist/*.whl, which installs without a compiler; tested where there is none
 #   make clean        removes .venv, target/ and dist/
@@ -88,10 +89,11 @@ MINUTES ?= 60
 fuzz:
 	fuzz/run $(MINUTES)
 
+CRATE ?= stack
 MUTANTS ?= 600
 SEED ?= 1
-mutants: $(VENV)/mutants target/tools/bin/cargo-mutants
-	$(PY) tools/mutants --sample $(MUTANTS) --seed $(SEED) --tool target/tools/bin/cargo-mutants
+mutants: $(VENV)/mutants $(if $(filter python,$(CRATE)),$(VENV)/installed $(VENV)/tools,target/tools/bin/cargo-mutants)
+	$(PY) tools/mutants --crate $(CRATE) --sample $(MUTANTS) --seed $(SEED) --tool target/tools/bin/cargo-mutants
 
 ROWS ?= 8684 9293
 LEVEL ?=

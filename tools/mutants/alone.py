@@ -8,8 +8,9 @@ from pathlib import Path
 
 import build
 import running
+from crates import Crate
 
-# Limit in seconds of processor time for the tests of one program.
+# Limit in seconds of processor time for the tests that a row of docs/rfc names.
 SECONDS = 240
 
 
@@ -31,27 +32,26 @@ class Alone:
         self.tree = tree
         self.lock = threading.Lock()
 
-    def attempt(self, mutant: dict, wanted: dict[str, list[str]]) -> str | None:
-        """Builds the tree with `mutant` and runs all tests whose names contain one of `wanted`.
+    def apply(self, mutant: dict) -> None:
+        """Makes the tree a copy of the repository with this mutant only."""
+        build.copy(self.tree)
+        place = self.tree / mutant["file"]
+        place.write_text(mutated(place.read_text(), mutant))
 
-        `wanted`: parts of test names by program. Returns the first test that fails, or how the
-        tests ended. Returns `passed` if all pass, and None if the mutant does not compile.
+    def attempt(self, mutant: dict, crate: Crate, tests: list[running.Test]) -> str | None:
+        """Builds the test programs of `crate` with `mutant` and runs `tests`, in this order.
+
+        Returns the first test that fails, or how the tests ended. Returns `passed` if all pass, and
+        None if the mutant does not compile.
         """
         with self.lock:
-            build.copy(self.tree)
-            place = self.tree / mutant["file"]
-            place.write_text(mutated(place.read_text(), mutant))
-            if build.errors(self.tree):
+            self.apply(mutant)
+            if build.errors(self.tree, crate.name):
                 return None
-            for key, words in wanted.items():
-                path = build.program(self.tree, key)
-                if path is None:
-                    return None
-                program = running.Program(path, self.tree / key.removesuffix("-it"))
-                told, _ = running.run(program, running.chosen(program, words), SECONDS, {})
-                if told != "passed":
-                    return told
-            return "passed"
+            paths = {key: build.program(self.tree, key) for key in crate.tests}
+            if None in paths.values():
+                return None
+            return running.attempt(running.programs(self.tree, paths), None, tests)
 
     def attempt_tests(self, mutant: dict, tests: dict[str, list[str]]) -> str | None:
         """Builds the tree with `mutant` and runs only the tests with the full names in `tests`.
@@ -60,9 +60,7 @@ class Alone:
         values as `attempt`.
         """
         with self.lock:
-            build.copy(self.tree)
-            place = self.tree / mutant["file"]
-            place.write_text(mutated(place.read_text(), mutant))
+            self.apply(mutant)
             for key, names in tests.items():
                 path = build.program(self.tree, key)
                 if path is None:

@@ -9,18 +9,12 @@ from collections import defaultdict
 from collections.abc import Collection
 from pathlib import Path
 
+from crates import PROGRAMS, STACK, Crate
 from schema import File, Schema
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 MODULE = b"\n#[doc(hidden)]\npub mod mutant;\n"
-# Arguments of cargo for each test program: unit and integration tests of the engine (`stack`), and
-# integration tests of the laboratory (`lab`).
-PROGRAMS = {
-    "stack": ["--package", "anabranch-stack", "--lib"],
-    "stack-it": ["--package", "anabranch-stack", "--test=it"],
-    "lab-it": ["--package", "anabranch-lab", "--test=it"],
-}
 ENVIRONMENT = os.environ | {
     "RUSTFLAGS": "--cap-lints allow",
     "CARGO_PROFILE_DEV_OPT_LEVEL": "2",
@@ -67,7 +61,7 @@ def quickly_built() -> None:
 
 
 def program(tree: Path, which: str) -> str | None:
-    """Builds test program `which` (key of `PROGRAMS`).
+    """Builds test program `which` (key of `crates.PROGRAMS`).
 
     Returns the path of the program, or None if it does not compile.
     """
@@ -78,13 +72,9 @@ def program(tree: Path, which: str) -> str | None:
     return found[-1] if done.returncode == 0 else None
 
 
-def errors(tree: Path, which: str = "stack") -> list[dict]:
-    """Returns the compiler's error messages (JSON) for test program `which`; [] if it compiles.
-
-    `stack`: checks the engine without its tests.
-    """
-    what = ["--package", "anabranch-stack", "--lib"] if which == "stack" else PROGRAMS[which]
-    command = ["cargo", "check", "--offline", "--message-format", "json", *what]
+def errors(tree: Path, which: str) -> list[dict]:
+    """Returns the compiler's error messages (JSON) for test program `which`; [] if it compiles."""
+    command = ["cargo", "check", "--offline", "--profile", "test", "--message-format", "json", *PROGRAMS[which]]
     done = subprocess.run(command, cwd=tree, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     found = [t["message"] for t in told if t.get("reason") == "compiler-message" and t["message"]["level"] == "error"]
@@ -118,34 +108,35 @@ def blamed(message: dict, schemas: dict[str, Schema], mutants: list[dict]) -> se
     return set()
 
 
-def texts(tree: Path, mutants: list[dict], out: set[int]) -> dict[str, Schema]:
+def texts(tree: Path, root: str, mutants: list[dict], out: set[int]) -> dict[str, Schema]:
     """Writes the source files with all mutants except those in `out` to `tree`.
 
-    Returns the `Schema` of each file by path. `out`: numbers of mutants.
+    Returns the `Schema` of each file by path. `root`: the crate's root module. `out`: numbers of
+    mutants.
     """
-    of = defaultdict(list, {"stack/src/lib.rs": []})
+    of = defaultdict(list, {root: []})
     for number, mutant in enumerate(mutants):
         of[mutant["file"]].append((number, mutant))
     schemas = {name: File((ROOT / name).read_bytes()).schema(numbered, out) for name, numbered in of.items()}
     for name, schema in schemas.items():
-        write(tree / name, schema.text + (MODULE if name == "stack/src/lib.rs" else b""))
+        write(tree / name, schema.text + (MODULE if name == root else b""))
     return schemas
 
 
 def schema(
-    tree: Path, mutants: list[dict], wanted: Collection[int], programs: Collection[str] = tuple(PROGRAMS)
+    tree: Path, mutants: list[dict], wanted: Collection[int], programs: Collection[str], crate: Crate = STACK
 ) -> set[int]:
     """Writes the mutants in `wanted` to `tree`, each behind a switch.
 
-    Drops mutants that break the build until all `programs` (keys of `PROGRAMS`) compile. `wanted`:
-    indices into `mutants`.
+    Drops mutants that break the build until all `programs` (keys of `crates.PROGRAMS`) compile.
+    `mutants`: mutants of `crate`. `wanted`: indices into `mutants`.
 
     Returns the numbers of the wanted mutants that have no switch. Saves the numbers of the dropped
     mutants in `left_out.json` beside `tree`. A later call starts from them if the sources, the
     wanted mutants and `schema.py` are unchanged.
     """
-    copy(tree, {mutant["file"] for mutant in mutants} | {"stack/src/lib.rs"})
-    write(tree / "stack/src/mutant.rs", (HERE / "switch.rs").read_bytes())
+    copy(tree, {mutant["file"] for mutant in mutants} | {crate.root})
+    write((tree / crate.root).with_name("mutant.rs"), (HERE / "switch.rs").read_bytes())
     record = tree.parent / "left_out.json"
     now = hashlib.sha256(
         (HERE / "schema.py").read_bytes() + repr([mutants[n]["name"] for n in sorted(wanted)]).encode()
@@ -154,7 +145,7 @@ def schema(
         now.update((ROOT / name).read_bytes())
     known = json.loads(record.read_text()) if record.exists() else {}
     out = set(known["out"]) if known.get("of") == now.hexdigest() else set(range(len(mutants))) - set(wanted)
-    schemas = texts(tree, mutants, out)
+    schemas = texts(tree, crate.root, mutants, out)
     while complaints := next(filter(None, (errors(tree, key) for key in programs)), []):
         new: set[int] = set()
         for message in complaints:
@@ -166,7 +157,7 @@ def schema(
         if not new - out:
             raise SystemExit("no mutant explains the remaining compiler errors")
         out |= new
-        schemas = texts(tree, mutants, out)
+        schemas = texts(tree, crate.root, mutants, out)
     record.write_text(json.dumps({"of": now.hexdigest(), "out": sorted(out)}))
     placed = {n for s in schemas.values() for site in s.sites for n, _ in site.mutants}
     return set(wanted) - placed

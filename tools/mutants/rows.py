@@ -213,7 +213,7 @@ def scope(root: Path, row) -> list[Span]:
 
 
 def program_of(test: str) -> tuple[str, str]:
-    """Returns the program (key of `build.PROGRAMS`) that has a test, and the test's qualified name.
+    """Returns the program (key of `crates.PROGRAMS`) that has a test, and the test's qualified name.
 
     `test`: a test as rows name it. The returned name may lack modules of tests; see `full_name`.
     For a script (.pkt), returns `lab-it` and the script.

@@ -1,0 +1,62 @@
+"""`tools/mutants --crate python`: the mutants that it finds, without running any."""
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+TOOL = Path(__file__).parents[1] / "tools" / "mutants"
+CODE = '''"""A module."""
+
+LIMIT: "int | None" = 3
+
+
+@staticmethod
+def weighed(a: int = 1, *, b) -> "a > b":
+    """Returns the weight."""
+    if a < b:
+        raise ValueError(f"{a + b}")
+    b += LIMIT
+    print([c for c in b if not c])
+    return a - b
+'''
+
+
+@pytest.fixture
+def source(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module tools/mutants/python_source.py."""
+    monkeypatch.syspath_prepend(str(TOOL))
+    return importlib.import_module("python_source")
+
+
+def test_the_mutants_of_a_file_with_the_function_around_each(source: ModuleType) -> None:
+    found = [(m.name.partition(": ")[2], m.function) for m in source.mutants("a.py", CODE)]
+    assert sorted(found) == sorted(
+        [
+            ("replace 3 with (4)", 0),
+            ("replace 1 with (2)", 6),
+            ("replace a < b with (a <= b)", 6),
+            ("replace a < b with (not (a < b))", 6),
+            ('replace raise ValueError(f"{a + b}") with pass', 6),
+            ("replace b += LIMIT with pass", 6),
+            ("replace print([c for c in b if not c]) with pass", 6),
+            ("replace not c with (not (not c))", 6),
+            ("replace not c with (c)", 6),
+            ("replace a - b with (a + b)", 6),
+            ("replace return a - b with return None", 6),
+        ]
+    )
+
+
+def test_each_mutant_is_a_file_of_its_own_that_compiles(source: ModuleType) -> None:
+    code = CODE.replace("the weight", "the wëight")
+    texts = set()
+    for mutant in source.mutants("a.py", code):
+        octets = code.encode()
+        text = (octets[: mutant.start] + mutant.text.encode() + octets[mutant.end :]).decode()
+        compile(text, "a.py", "exec")
+        texts.add(text)
+    # `not c` without its `not` and negated once more are the same.
+    assert len(texts) >= len(source.mutants("a.py", code)) - 1
+    assert code not in texts

@@ -1,0 +1,49 @@
+"""A plugin of pytest that records which functions each test calls, for `tools/mutants`.
+
+With ANABRANCH_MUTANTS_REACHED, a folder, each process of pytest writes a file there with a line of
+JSON for each test that passed: its node ID, its duration in seconds, and the functions below
+ANABRANCH_MUTANTS_SOURCES that it called, as pairs of a path and the line of the `def` or its first
+decorator. Code in other processes that a test starts is not recorded.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FrameType
+
+import pytest
+
+SOURCES = os.environ["ANABRANCH_MUTANTS_SOURCES"].split(os.pathsep)
+RECORD = Path(os.environ["ANABRANCH_MUTANTS_REACHED"]) / f"{os.getpid()}.jsonl"
+called: set[CodeType] = set()
+
+
+def note(frame: FrameType, event: str, _: object) -> None:
+    """Notes a call. Returns no trace function, so that lines are not traced."""
+    if event == "call":
+        called.add(frame.f_code)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Runs a test with its fixtures and records it if it passed."""
+    called.clear()
+    failed = item.session.testsfailed
+    threading.settrace(note)
+    sys.settrace(note)
+    begin = time.monotonic()
+    try:
+        result = yield
+    finally:
+        sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type]
+    seconds = time.monotonic() - begin
+    functions = {(c.co_filename, c.co_firstlineno) for c in list(called) if c.co_filename.startswith(tuple(SOURCES))}
+    if item.session.testsfailed == failed:
+        with RECORD.open("a") as file:
+            file.write(json.dumps([item.nodeid, seconds, sorted(functions)]) + "\n")
+    return result

@@ -1,0 +1,113 @@
+"""Tries mutants of the Python package (`python_source.py`).
+
+A recorded run of pytest tells which tests call the function around a
+mutant (`plugin/reached.py`). Each mutant is tried with these tests alone in a copy of the
+repository, quick tests first, up to the first that fails.
+"""
+
+import argparse
+import json
+import math
+import os
+import queue
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import build
+import running
+import sampling
+from python_source import Mutant, mutants
+
+PACKAGE = "python/anabranch"
+MODULES = ("comparison", "diagnosis", "recommendation", "sweeps")
+PLUGIN = Path(__file__).resolve().parent / "plugin"
+# Limit in seconds of the summed durations of the tests that a mutant is tried with.
+SECONDS = 60
+# Wall-clock limit of a mutant's tests: START seconds and TIMES their duration without the mutant.
+START, TIMES = 30, 4
+
+
+class Trial:
+    """A run with `--crate python`: the mutants, a copy of the repository for each job, and the tests."""
+
+    def __init__(self, a: argparse.Namespace):
+        self.a, self.compiled = a, set()
+        files = [p for m in MODULES for p in sorted((build.ROOT / PACKAGE / m).rglob("*.py"))]
+        self.mutants = [m for p in files for m in mutants(str(p.relative_to(build.ROOT)), p.read_text())]
+        self.order = sampling.shuffled([{"name": m.name} for m in self.mutants], a.seed)
+        self.trees: queue.Queue[Path] = queue.Queue()
+
+    def name(self, number: int) -> str:
+        """Returns the name of a mutant, which begins with file, line and column."""
+        return self.mutants[number].name
+
+    def compile(self, numbers: list[int]) -> None:
+        """Copies the repository and records which tests call which functions, unless that is recorded already."""
+        self.compiled = set(range(len(self.mutants)))
+        print(f"{len(numbers)} of {len(self.mutants)} mutants", flush=True)
+        self.trees.queue.clear()
+        for job in range(self.a.jobs):
+            tree = self.a.out / f"tree{job}"
+            build.copy(tree)
+            for core in (build.ROOT / PACKAGE).glob("_core.*.so"):
+                build.write(tree / PACKAGE / core.name, core.read_bytes())
+            self.trees.put(tree)
+        tree, record = self.a.out / "tree0", self.a.out / "reached"
+        sources = [p for folder in ("tests", "python") for p in (tree / folder).rglob("*.py")]
+        if not record.exists() or record.stat().st_mtime < max(p.stat().st_mtime for p in sources):
+            record.mkdir(exist_ok=True)
+            for old in record.iterdir():
+                old.unlink()
+            folders = os.pathsep.join(str(tree / PACKAGE / m) for m in MODULES)
+            variables = {"ANABRANCH_MUTANTS_REACHED": str(record), "ANABRANCH_MUTANTS_SOURCES": folders}
+            self.pytest(tree, ["-p", "reached", "-n", str(self.a.jobs), "--dist", "loadfile"], variables, 3600)
+            os.utime(record)
+        lines = [json.loads(line) for file in record.iterdir() for line in file.read_text().splitlines()]
+        below = lambda functions: {(str(Path(f).relative_to(tree)), line) for f, line in functions}  # noqa: E731
+        self.tests = [(running.Test("", name, seconds, []), below(of)) for name, seconds, of in lines if of]
+        self.tests.sort(key=lambda test: test[0].seconds)
+        print(f"{len(self.tests)} tests of {len(lines)} reach a mutant", flush=True)
+
+    def pytest(self, tree: Path, arguments: list[str], variables: dict[str, str], seconds: float) -> tuple[int, str]:
+        """Runs pytest in `tree`. Returns its exit status (-9: it took longer than `seconds`) and its output."""
+        path = os.pathsep.join([str(tree / "python"), str(PLUGIN)])
+        variables = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"} | variables
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
+        with subprocess.Popen(command, cwd=tree, env=variables, start_new_session=True, **pipes) as process:
+            try:
+                out, _ = process.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                out, _ = process.communicate()
+        return process.returncode, out
+
+    def reaching(self, mutant: Mutant) -> list[running.Test]:
+        """Returns the tests that call the mutant's function (outside of one: any of its file), quick ones first."""
+        here = lambda f: f == (mutant.file, mutant.function) or (f[0] == mutant.file and not mutant.function)  # noqa: E731
+        return running.limited([test for test, functions in self.tests if any(map(here, functions))], SECONDS)
+
+    def attempt(self, number: int) -> dict:
+        """Tries one mutant and returns its result as a line of `tried.jsonl`; see `Trial.attempt` of the crates."""
+        mutant, begin, tree = self.mutants[number], time.monotonic(), self.trees.get()
+        file, tests = tree / mutant.file, self.reaching(mutant)
+        source = file.read_bytes()
+        try:
+            new = source[: mutant.start] + mutant.text.encode() + source[mutant.end :]
+            compile(new, mutant.file, "exec")
+            file.write_bytes(new)
+            limit = START + TIMES * sum(test.seconds for test in tests)
+            names = [test.name for test in tests]
+            status, out = self.pytest(tree, ["-n", "0", "-x", *names], {}, limit) if tests else (0, "")
+            failed = next((line.split(" ")[1] for line in out.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
+            by = "passed" if status == 0 else failed or f"ended by {status}"
+        except SyntaxError:
+            by = None
+        finally:
+            file.write_bytes(source)
+            self.trees.put(tree)
+        outcome = {None: "unviable", "passed": "missed"}.get(by, "killed")
+        return {"name": mutant.name, "outcome": outcome, "by": by, "seconds": math.ceil(time.monotonic() - begin)}
