@@ -34,9 +34,12 @@ def copy(tree: Path, but: Collection[str] = ()) -> None:
         stdout=subprocess.PIPE,
         text=True,
     ).stdout
-    names = {name for name in told.split("\0") if name and (ROOT / name).is_file()}
+    names = {name for name in told.split("\0") if name and (ROOT / name).exists()}
     for name in names.difference(but):
-        write(tree / name, (ROOT / name).read_bytes())
+        if (ROOT / name).is_file():
+            write(tree / name, (ROOT / name).read_bytes())
+        elif not (tree / name).exists():  # a link to a folder
+            (tree / name).symlink_to((ROOT / name).readlink())
     # Delete sources that were renamed or removed in the repository since the last copy.
     for package in {name.split("/")[0] for name in names}:
         for place in (tree / package).rglob("*.rs"):

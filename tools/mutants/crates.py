@@ -59,8 +59,7 @@ LAB = Crate(
     name="lab",
     package="anabranch-lab",
     mutated=tuple(f"lab/src/{module}/" for module in ["capture", "metrics", "scenario", "sim", "wifi"]),
-    # Unit tests in files of their own.
-    spared=("lab/src/scenario/tests/",),
+    spared=(),
     tests={"lab": [""], "lab-it": [""]},
     seconds=60,
 )

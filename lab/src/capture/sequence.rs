@@ -162,6 +162,17 @@ fn join<'a>(mut spans: impl Iterator<Item = &'a mut Span>, s: &Span) -> bool {
 mod tests {
     use super::*;
 
+    /// `LIMIT` steps are kept as they are; one more doubles them.
+    #[test]
+    fn one_step_too_many_doubles_them() {
+        let mut s = Sequence::default();
+        let steps = |s: &Sequence| s.spans().count();
+        (0..LIMIT as u64).for_each(|i| s.send(i * 1_000_000, 0, Sort::New, i, i + 1));
+        assert_eq!(steps(&s), LIMIT);
+        s.send(LIMIT as u64 * 1_000_000, 0, Sort::New, 2048, 2049);
+        assert_eq!(steps(&s), LIMIT / 2 + 1);
+    }
+
     /// One octet a millisecond on two subflows in turn for ten seconds: at most LIMIT steps stay, and together their spans
     /// still cover every octet.
     #[test]

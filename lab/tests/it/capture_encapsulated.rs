@@ -192,6 +192,20 @@ fn a_pseudo_wire_is_told_from_ip() {
     assert!(essence(&file(1, &wire)) == wanted);
 }
 
+/// A bridge's frame of spanning tree in a pseudo-wire (a length, LLC 42-42-03) is a frame without TCP. If the length is more than
+/// follows, the octets are none.
+#[test]
+fn a_bridges_frame_in_a_pseudo_wire_is_opened() {
+    let told = |len: u16| {
+        let inner = ethernet(len, &[[0x42, 0x42, 3].as_slice(), &[0; 40]].concat());
+        let octets = ethernet(0x8847, &[words(&[0x0001_0140]), inner].concat());
+        let record = Record { time: 0, sent: octets.len() as u32, octets };
+        analyze_octets(&[("x", &file(1, &[record]))], None).expect_err("no TCP").to_string()
+    };
+    assert!(told(43).ends_with("0 of them TCP"), "{}", told(43));
+    assert!(told(44).contains("MPLS"), "{}", told(44));
+}
+
 // ---- tshark ------------------------------------------------------------------------------------------------------------
 
 /// All forms in one file, each on an interface of its own.

@@ -203,6 +203,18 @@ fn blocks_are_sent_again() {
     close(share(56 * MS, 57 * MS + 1), 0.001, 0.000_4);
 }
 
+/// A block that fails four times comes 3 * 8 + 40 ms late: so do all packets within it, also the second one, which is
+/// offered when the block has been drawn. Each is delivered with its block, at a whole number of milliseconds.
+#[test]
+fn all_packets_of_a_block_are_delivered_with_it() {
+    let keys = "cellular = { preset = 'lte-good', grant = '0 ms', grant_period = '0 ms', sleep = '0 ms', harq_tries = 3, \
+                block_error = 1.0, rate = '1 Gbit/s', most = '1 Gbit/s', least = '1 Gbit/s' }\ndelay = '0 ms'";
+    let offers = [100_000, 300_000, 2_500_000].map(|at| (at, 1500));
+    let arrivals: Vec<u64> = drive(&mut link(keys, 1), &offers).into_iter().map(|a| a.unwrap()).collect();
+    let late = 3 * 8 * MS + 40 * MS;
+    assert_eq!(arrivals, [MS + late, MS + late, 3 * MS + late]);
+}
+
 /// With an empty buffer: 8 ms to the grant and up to 10 until the next time to ask; after 100 ms of silence a downlink wakes up in up to
 /// 40 ms.
 #[test]

@@ -55,6 +55,14 @@ fn ofdm_errors_are_those_of_the_table() {
     assert!(off < 0.01 && points > 10, "{off} at the worst of {points}");
 }
 
+/// Without any signal no frame is received.
+#[test]
+fn without_a_signal_every_frame_is_lost() {
+    for name in ["OfdmRate6Mbps", "OfdmRate54Mbps"] {
+        assert_eq!(Model::Table.error(&mode(name), 0.0, 1464), 1.0);
+    }
+}
+
 #[test]
 fn dsss_errors_are_those_of_the_closed_forms() {
     let (off, points) = worst(Model::Table, TABLE, |m| m.code.is_dsss());

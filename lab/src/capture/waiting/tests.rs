@@ -126,6 +126,25 @@ fn a_subflow_is_not_thought_to_have_failed_while_the_window_is_closed() {
     assert!(time(Cause::ReceiveWindow) > 19_800 * MS);
 }
 
+/// RFC 5681 4.2: the acknowledgement of a segment behind a hole is not delayed. Its SACK block gives a round-trip time, and the third
+/// longest of these counts as the longest.
+#[test]
+fn segments_behind_a_hole_give_round_trip_times() {
+    let mut s = Seen::new(false, true);
+    (0..5).for_each(|_| s.send(100 * MS, 0));
+    s.acknowledge(120 * MS, 0);
+    for n in 3..=5 {
+        let mut sack = SackBlocks::default();
+        sack.push(3000, 1000 + 1000 * n);
+        let (data_ack, edge) = (s.data, s.edge);
+        let ack = Seq(2000);
+        let what = What::Ack { ack, sack, echo: None, pure: true, congestion: false, data_ack, edge };
+        s.add((150 + u64::from(n)) * MS, 0, what);
+    }
+    s.waiting.finish();
+    assert_eq!(s.waiting.flows[0].queue.rtt, Some([RTT, 53 * MS]));
+}
+
 /// What fills a hole that was seen a round trip ago is a retransmission, though a later hole has just been seen.
 #[test]
 fn each_hole_has_its_own_age() {

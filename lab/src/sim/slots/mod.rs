@@ -241,6 +241,14 @@ mod tests {
         }
     }
 
+    /// A ring for one slot has room for 4 + 64 entries, wherever they are due.
+    #[test]
+    fn a_ring_refuses_what_is_more_than_its_sources_need() {
+        let mut wheel = Wheel::new(1, 64_000);
+        let taken = (0..100).filter(|&i| wheel.insert(Key::new(1024 * (i % 60) + 1024, i))).count();
+        assert_eq!(taken, 68);
+    }
+
     /// Against a linear search: few and many slots, in one interval or far beyond all, many at one time, moved to later and earlier times, and
     /// time that goes on with the events.
     #[test]
