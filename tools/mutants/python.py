@@ -23,6 +23,8 @@ from python_source import Mutant, mutants
 
 PACKAGE = "python/anabranch"
 MODULES = ("comparison", "diagnosis", "recommendation", "sweeps")
+# Files of tests to run, beside the doctests of the modules. (Other tests call the modules only to get at something else.)
+TESTS = ("*compare*", "*diagnose*", "*query*", "*recommend*", "*sweep*", "*tables*")
 PLUGIN = Path(__file__).resolve().parent / "plugin"
 # Limit in seconds of the summed durations of the tests that a mutant is tried with.
 SECONDS = 60
@@ -63,7 +65,9 @@ class Trial:
                 old.unlink()
             folders = os.pathsep.join(str(tree / PACKAGE / m) for m in MODULES)
             variables = {"ANABRANCH_MUTANTS_REACHED": str(record), "ANABRANCH_MUTANTS_SOURCES": folders}
-            self.pytest(tree, ["-p", "reached", "-n", str(self.a.jobs), "--dist", "loadfile"], variables, 3600)
+            tests = [str(p.relative_to(tree)) for words in TESTS for p in sorted((tree / "tests").glob(f"test_{words}.py"))]
+            tests += [f"{PACKAGE}/{m}" for m in MODULES]
+            self.pytest(tree, ["-p", "reached", "-n", str(self.a.jobs), "--dist", "loadfile", *tests], variables, 3600)
             os.utime(record)
         lines = [json.loads(line) for file in record.iterdir() for line in file.read_text().splitlines()]
         below = lambda functions: {(str(Path(f).relative_to(tree)), line) for f, line in functions}  # noqa: E731

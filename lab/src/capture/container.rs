@@ -362,7 +362,6 @@ impl Reader {
 fn looks_like(start: &[u8]) -> &'static str {
     match start {
         [0x1f, 0x8b, ..] => " but compressed with gzip twice: unpack it first",
-        [] => "",
         [0x28, 0xb5, 0x2f, 0xfd, ..] => " but compressed with zstd: unpack it first",
         [0xfd, b'7', b'z', b'X', b'Z', ..] => " but compressed with xz: unpack it first",
         [b's', b'n', b'o', b'o', b'p', ..] => " of these kinds but a snoop file: convert it with `editcap -F pcapng`",

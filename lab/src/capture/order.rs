@@ -193,3 +193,96 @@ impl Order {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments of 1000 octets; data offsets are sequence numbers less 1000.
+    struct Seen {
+        order: Order,
+        pieces: Vec<Piece>,
+    }
+
+    impl Seen {
+        fn new() -> Self {
+            Self { order: Order::default(), pieces: Vec::new() }
+        }
+
+        fn accept(&mut self, seq: u64) -> Place {
+            self.order.accept(Seq(seq), seq - 1000, 1000, &mut self.pieces)
+        }
+
+        /// Data offsets of what is in order.
+        fn delivered(&self) -> Vec<u64> {
+            self.pieces.iter().map(|p| p.data).collect()
+        }
+    }
+
+    #[test]
+    fn a_hole_holds_what_follows_until_it_is_filled() {
+        let mut s = Seen::new();
+        s.order.begin(Seq(1000));
+        assert_eq!([s.accept(1000), s.accept(3000), s.accept(4000)], [Place::InOrder, Place::Held, Place::Held]);
+        assert_eq!((s.order.held(), s.delivered()), ((2, 2000), vec![0]));
+        assert_eq!([s.accept(3000), s.accept(1000)], [Place::Duplicate; 2]);
+        assert_eq!(s.accept(2000), Place::InOrder);
+        assert_eq!(
+            (s.order.held(), s.order.nxt(), s.delivered()),
+            ((0, 0), Some(Seq(5000)), vec![0, 1000, 2000, 3000])
+        );
+    }
+
+    /// The SYN is recorded after data that came behind it: what is held stays, unless an acknowledgement was taken for the beginning.
+    #[test]
+    fn a_syn_that_is_recorded_late_drops_nothing_that_is_held() {
+        for (acknowledged, held) in [(1000, 1000), (1500, 0)] {
+            let mut s = Seen::new();
+            s.order.on_ack(0, Seq(acknowledged));
+            s.accept(3000);
+            s.order.begin(Seq(1000));
+            assert_eq!((s.order.nxt(), s.order.held().1), (Some(Seq(1000)), held), "{acknowledged}");
+        }
+    }
+
+    /// 2000 is acknowledged but never seen. It counts as arrived as soon as its record is too late, and not before.
+    #[test]
+    fn what_is_acknowledged_and_not_seen_counts_as_missing_after_a_while() {
+        let mut s = Seen::new();
+        s.order.begin(Seq(1000));
+        (s.accept(1000), s.accept(3000));
+        s.order.on_ack(50, Seq(2001));
+        assert!(!s.order.is_ahead(50), "one number beyond may be a FIN's");
+        s.order.on_ack(60, Seq(3000));
+        s.order.on_ack(70, Seq(4000));
+        assert_eq!((s.order.is_ahead(59), s.order.is_ahead(60)), (false, true), "the oldest counts");
+        s.order.settle(59, &mut s.pieces);
+        assert_eq!((s.order.missing(), s.delivered()), (0, vec![0]));
+        s.order.settle(60, &mut s.pieces);
+        assert_eq!((s.order.missing(), s.order.nxt(), s.delivered()), (1000, Some(Seq(4000)), vec![0, 2000]));
+        assert!(!s.order.is_ahead(u64::MAX));
+    }
+
+    /// Octets without a mapping fill a hole, and are no data. Beyond the hole they fill nothing.
+    #[test]
+    fn octets_without_a_place_in_the_stream_are_passed() {
+        let mut s = Seen::new();
+        s.order.begin(Seq(1000));
+        s.accept(2000);
+        s.order.pass(Seq(4000), 1000, &mut s.pieces);
+        assert_eq!((s.order.nxt(), s.delivered()), (Some(Seq(1000)), vec![]));
+        s.order.pass(Seq(1000), 1000, &mut s.pieces);
+        assert_eq!((s.order.nxt(), s.order.held(), s.delivered()), (Some(Seq(3000)), (0, 0), vec![1000]));
+    }
+
+    /// The record comes after all, before it is too late.
+    #[test]
+    fn what_is_seen_after_its_acknowledgement_is_not_missing() {
+        let mut s = Seen::new();
+        s.order.begin(Seq(1000));
+        s.order.on_ack(60, Seq(2000));
+        s.accept(1000);
+        s.order.settle(60, &mut s.pieces);
+        assert_eq!((s.order.missing(), s.delivered(), s.order.is_ahead(60)), (0, vec![0], false));
+    }
+}

@@ -91,3 +91,33 @@ impl Episodes {
         self.restored
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two episodes are judged spurious 30 ns and 5 ns after they began; the second verdict restores the window. A verdict "genuine"
+    /// takes no time. The third episode has no retransmission, so it is in no cell.
+    #[test]
+    fn verdicts_are_timed_from_the_beginning_of_their_episode() {
+        let mut e = Episodes::default();
+        e.begin(100);
+        assert_eq!(e.retransmit(), 0);
+        e.judge(130, true, false);
+        e.begin(1000);
+        assert_eq!((e.retransmit(), e.retransmit()), (1, 1));
+        e.was_needed(1);
+        e.judge(1005, true, true);
+        e.begin(2000);
+        e.judge(2009, false, false);
+        assert_eq!((e.detection(), e.restored()), ((35, 2), 1));
+        let c = e.confusion();
+        let cells = [
+            c.spurious_judged_spurious,
+            c.spurious_judged_genuine,
+            c.genuine_judged_spurious,
+            c.genuine_judged_genuine,
+        ];
+        assert_eq!(cells, [1, 0, 1, 0]);
+    }
+}

@@ -278,6 +278,9 @@ mod tests {
         assert_eq!(with("{ recovery = 'door' }", &[parameter]), "recovery door t1=2 t2=1");
         assert_eq!(with("{ recovery = 'dsack' }", &[name, parameter]), "judge door t1=2 t2=1");
         assert_eq!(with("{ recovery = 'dsack' }", &[parameter, name]), "judge door t1=2 t2=1");
+        // A document with both is refused, but not if an override replaces them.
+        assert_eq!(with("{ recovery = 'dsack', judge = 'door' }", &[("judge", "eifel")]), "judge eifel");
+        assert_eq!(with("{ recovery = 'dsack', judge = 'door' }", &[("recovery", "eifel")]), "recovery eifel");
         let both = with("{}", &[("recovery", "door"), ("judge", "door")]);
         assert!(both.contains("is another name of judge, and both are given"), "{both}");
     }

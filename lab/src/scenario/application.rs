@@ -201,3 +201,21 @@ impl Draw {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// exp(2 * 2 / 2) = e^2 for the log-normal law; 100 * 3 / (3 - 1) for Pareto's, whose mean is infinite up to a shape of 1.
+    #[test]
+    fn means_are_those_of_the_laws() {
+        let mean = |law| Draw { law, most: 50 }.mean();
+        assert_eq!(Draw::fixed(7).mean(), Some(7.0));
+        assert_eq!(mean(Law::Uniform { min: 10, max: 30 }), Some(20.0));
+        assert_eq!(mean(Law::Exponential { mean: 9 }), Some(9.0));
+        let lognormal = mean(Law::Lognormal { median: 1000, sigma: 2.0 }).unwrap();
+        assert!((lognormal - 7389.056).abs() < 0.001, "{lognormal}");
+        assert_eq!(mean(Law::Pareto { min: 100, alpha: 3.0 }), Some(150.0));
+        assert_eq!(mean(Law::Pareto { min: 100, alpha: 1.0 }), None);
+    }
+}

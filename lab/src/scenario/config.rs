@@ -29,7 +29,6 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
     // Each range below ends within u32.
     let small = |v, max| whole(v, 1, max).map(|n| n as u32);
     let config = Config {
-        profile,
         mptcp: protocol == Protocol::Mptcp,
         controller: chosen(section, "controller", d.controller, profile)?,
         detector: chosen(section, "detector", d.detector, profile)?,

@@ -354,6 +354,22 @@ mod tests {
     use super::super::parse;
 
     #[test]
+    fn json_states_how_a_link_varies() {
+        let of = |keys: &str| {
+            let json = parse(&format!("transfer = {}\n[[path]]\n{keys}", "{}"), "t", &[], None).unwrap().to_json();
+            move |pointer: &str| json.pointer(&format!("/links/0/up/weather/{pointer}")).expect("it is there").clone()
+        };
+        let at = of(
+            "cellular = { preset = 'lte-good', grant = '3 ms', gap_loss = 0.25, harq_tries = 5, jump = 0.5, outages = 2.5 }",
+        );
+        assert_eq!((at("kind"), at("grant_s"), at("gap/loss")), ("cellular".into(), 0.003.into(), 0.25.into()));
+        assert_eq!((at("harq_tries"), at("jump"), at("outages/per_hour")), (5.into(), 0.5.into(), 2.5.into()));
+        let at = of("leo = { preset = 'starlink-roam', slot = '20 s', step = '7 ms', stay = 0.25 }");
+        assert_eq!((at("kind"), at("slot_s"), at("step_s")), ("leo".into(), 20.0.into(), 0.007.into()));
+        assert_eq!(at("stay"), 0.25);
+    }
+
+    #[test]
     fn json_states_every_value_in_si_units() {
         let text =
             "seed = 7\n[transfer]\nduration = '20 s'\n[[path]]\nrate_up = '0.5 Mbit/s'\nqueue = '64 kB'\nloss = '5 %'

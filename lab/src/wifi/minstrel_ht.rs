@@ -172,6 +172,34 @@ mod tests {
         assert!((500..=1_510).contains(&sampled), "{sampled} samples");
     }
 
+    /// The second best may stand behind the best: worth 0.9 x 58.5 and 0.6 x 65 Mbit/s, and 1 x 6.5 Mbit/s for the most reliable.
+    #[test]
+    fn the_second_best_may_be_a_faster_rate() {
+        let phy = Phy::high(Standard::N, Format::Ht, 20, Band::Five, Like::Standard);
+        let mut minstrel = MinstrelHt::new(&phy, 1, 800, Rng::new(1, "minstrel"));
+        let mode = |mcs| phy.find_mcs(mcs, 1, 800).unwrap();
+        minstrel.on_ppdu(mode(0), 10, 10);
+        minstrel.on_ppdu(mode(6), 10, 9);
+        minstrel.on_ppdu(mode(7), 10, 6);
+        minstrel.samples = 1_000;
+        let chain: Vec<usize> = (0..3).map(|f| minstrel.rate(INTERVAL, 2 * f).0).collect();
+        assert_eq!(chain, [mode(6), mode(7), mode(0)]);
+    }
+
+    /// From 1 frame a PPDU, with 9 frames in each: 1 + 8/4 = 3 after the first interval, 3 + 6/4 = 4.5 after the second.
+    #[test]
+    fn the_length_of_aggregates_is_averaged() {
+        let phy = Phy::high(Standard::N, Format::Ht, 20, Band::Five, Like::Standard);
+        let mut minstrel = MinstrelHt::new(&phy, 1, 800, Rng::new(1, "minstrel"));
+        let mut frames = Vec::new();
+        for interval in 1..=3 {
+            (0..4 * (interval % 3)).for_each(|_| minstrel.on_ppdu(0, 9, 9));
+            minstrel.rate(interval * INTERVAL, 1);
+            frames.push(minstrel.frames);
+        }
+        assert_eq!(frames, [3.0, 4.5, 4.5]);
+    }
+
     #[test]
     fn failures_in_a_row_lead_to_the_most_reliable_rate() {
         let phy = Phy::high(Standard::N, Format::Ht, 20, Band::Five, Like::Standard);

@@ -1,7 +1,7 @@
 //! One connection in every encapsulation: the figures are those of the connection itself, whatever is around its packets. What
 //! cannot be opened is counted by name. tshark, where it is installed, says of each file that it is what its name says.
 
-use anabranch_lab::capture::analyze_octets;
+use anabranch_lab::capture::{Sort, analyze_octets};
 use serde_json::{Value, json};
 
 use crate::capture_formats::{Record, block};
@@ -93,6 +93,30 @@ fn a_packet_recorded_plain_and_in_a_tunnel_counts_once() {
         assert_eq!(count(&analysed(&file).summary["capture"]["repeated_packets"]), 87);
         assert!(essence(&file) == wanted, "IPv6 {v6}");
     }
+}
+
+/// PKTAP names the interface of each packet: what is recorded on two interfaces was not sent twice.
+#[test]
+fn a_packet_recorded_on_two_interfaces_of_pktap_counts_once() {
+    let plain = connection(false, 500);
+    let (_, link, wrap, ..) = FORMS.iter().find(|form| form.0 == "pktap").expect("it is there");
+    let mut both = Vec::new();
+    for r in wrapped(&plain, *wrap) {
+        let mut other = r.clone();
+        other.octets[14] ^= 1;
+        both.extend([r, other]);
+    }
+    let s = analysed(&file(*link, &both)).summary;
+    assert_eq!((count(&s["bytes_delivered"]), count(&s["subflows"][0]["retransmissions"])), (20_000, 1));
+}
+
+/// The figure of sequence numbers over time has 40 segments of 500 octets, of which the 21st was sent again.
+#[test]
+fn a_retransmission_is_told_from_new_data_over_time() {
+    let spans = analysed(&file(101, &connection(false, 500))).spans;
+    let of = |sort| spans.iter().filter(|s| s.1.sort == sort).map(|s| (s.1.low, s.1.high)).collect::<Vec<_>>();
+    assert_eq!(of(Sort::New).iter().map(|(low, high)| high - low).sum::<u64>(), 20_000);
+    assert_eq!((of(Sort::Retransmission), of(Sort::Reinjection)), (vec![(10_000, 10_500)], vec![]));
 }
 
 /// A frame of 802.11 that was not acknowledged is sent again with the flag Retry and the same number; TCP knows nothing of it. A

@@ -464,6 +464,13 @@ pub const FORMS: &[Form] = &[
         "udp:ip:tcp",
     ),
     (
+        "vxlan of ethernet that says so",
+        1,
+        |p, i| in_udp(4790, &[words(&[0x0c00_0003, 0x0000_0500]).as_slice(), &frame(p, i)].concat(), i),
+        &["VXLAN"],
+        "",
+    ),
+    (
         "geneve",
         1,
         |p, i| in_udp(6081, &[words(&[0x0000_6558, 0x0000_0500]).as_slice(), &frame(p, i)].concat(), i),

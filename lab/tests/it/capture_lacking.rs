@@ -151,6 +151,17 @@ fn no_round_trip_is_shorter_than_the_shortest() {
     assert!(number(&diagnosis["rtt_max_ms"]) >= 198.8, "{diagnosis}");
 }
 
+/// The client's capture lacks the third of five segments that arrive, which the client acknowledges.
+#[test]
+fn a_segment_that_the_receivers_capture_lacks_is_missing_and_was_delivered() {
+    let mut t = Tape::default();
+    t.exchange(0, (1000, 2000), 5, "F");
+    let mut records = t.records();
+    records.remove(3 + 2 + 2 * 2);
+    let s = analysed(&file(&records)).summary;
+    assert_eq!((deliveries(&s), count(&flow(&s)["missing_bytes"])), (vec![5000], 1000));
+}
+
 /// What was in flight when the capture began is not missing in it.
 #[test]
 fn what_was_sent_before_the_capture_is_not_missing() {

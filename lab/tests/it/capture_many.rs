@@ -135,6 +135,22 @@ fn joins_that_fail_make_room_for_others() {
     assert!(s.to_string().len() < 200_000, "{} octets", s.to_string().len());
 }
 
+/// Forty joins, each with data: all of them are listed.
+#[test]
+fn joins_with_data_make_room_for_nobody() {
+    let mut talk = Talk::begin(4000, [0, 0], 5, 0);
+    talk.transfer(0, 0, 1000);
+    let token = keys::token(6);
+    for n in 0..40 {
+        (talk.ends[0].1, talk.seq) = (5000 + n, [0, 0]);
+        let join = MptcpOption::JoinSyn { backup: false, address_id: 1, token, nonce: n.into() };
+        talk.send(0, Flags::SYN, &[TcpOption::Mptcp(join)], &[]);
+        talk.transfer(0, 1000 + 100 * u64::from(n), 100);
+    }
+    let s = analysed(&file(&talk.records)).summary;
+    assert_eq!((flows(&s).len(), count(&s["bytes_delivered"])), (41, 5000));
+}
+
 /// Every other octet arrives, in segments of one octet, upwards or downwards, each reported by SACK.
 fn holes(n: u32, upwards: bool) -> Vec<u8> {
     let mut t = Talk { records: Vec::new(), now: 0, ends: [(host(7), 5000), (host(8), 443)], seq: [100, 900], key: 0 };

@@ -38,6 +38,18 @@ fn an_acknowledgement_beyond_the_window_is_left_out() {
     }
 }
 
+/// RFC 9293 3.5.1, figure 9: the server has a connection from before the client's crash. What it answers to the SYN acknowledges
+/// numbers below that, and belongs to the old one. The SYN that follows the reset opens the new one.
+#[test]
+fn what_answers_a_syn_with_old_numbers_is_left_out() {
+    let mut t = Tape::default();
+    t.seg(0, C, "S", (100_000, 0)).seg(20_000, S, "A", (300, 50_000)).seg(20_050, C, "R", (50_000, 0));
+    t.exchange(1_000_000, (100_000, 2000), 5, "F");
+    let s = t.analysed();
+    assert_eq!((deliveries(&s), &s["status"]), (vec![5000], &json!("completed")));
+    all(flow(&s), &[("stray_packets", 2), ("retransmissions", 0)]);
+}
+
 /// RFC 5961 3.2: so is a reset with numbers of another connection.
 #[test]
 fn a_reset_outside_the_window_does_not_end_the_connection() {

@@ -141,6 +141,21 @@ fn the_least_delay_steps_every_15_s() {
     }
 }
 
+/// Within a slot the round trip drifts evenly by up to 5 ms, as often to longer as to shorter: 60 % of that in the uplink, here in 14
+/// of 15 seconds.
+#[test]
+fn the_least_delay_drifts_both_ways() {
+    let keys = "leo = { preset = 'starlink-fixed-2024', gap = 'none', jitter = '0 ms', step = '0 ms', slope = '5 ms' }";
+    let delays = probed(&weather(keys), 3, "path0", "up", S, 9000);
+    let slots = delays[12..].chunks_exact(15);
+    let drifts: Vec<f64> = slots.map(|s| (s[14].unwrap() as f64 - s[0].unwrap() as f64) / MS as f64).collect();
+    let most = 0.6 * 5.0 * 14.0 / 15.0 + 0.01;
+    assert!(drifts.iter().all(|d| d.abs() <= most));
+    // Evenly distributed: the mean of 599 has a standard deviation of 0.066 ms, and a quarter is in each half of either side.
+    close(drifts.iter().sum::<f64>() / drifts.len() as f64, 0.0, 0.25);
+    close(drifts.iter().filter(|d| **d < -most / 2.0).count() as f64 / drifts.len() as f64, 0.25, 0.07);
+}
+
 /// Both directions have their gaps and outages together; each has its own rate.
 #[test]
 fn both_directions_are_under_one_sky() {

@@ -46,6 +46,36 @@ impl Seen {
         (self.sent[flow], self.data) = (self.sent[flow] + 1, self.data + MSS);
     }
 
+    /// Segment `n` of subflow 0, which carried all data so far, is sent again.
+    fn send_again(&mut self, at: u64, n: u64) {
+        let (seq, mss) = (Seq(1000 + MSS * n), MSS as u32);
+        let segment =
+            Segment { seq, len: mss, data: MSS * n, overhead: 60, mss, probe: false, push: false, stamp: None };
+        self.add(at, 0, What::Sent(segment));
+    }
+
+    /// `n` segments are acknowledged, and their data.
+    fn acknowledge_data(&mut self, at: u64, n: u64) {
+        let (ack, sack, edge) = (Seq(1000 + MSS * n), SackBlocks::default(), self.edge);
+        self.add(at, 0, What::Ack { ack, sack, echo: None, pure: true, congestion: false, data_ack: MSS * n, edge });
+    }
+
+    /// `n` segments are acknowledged, and a block of those from `from` to `to`.
+    fn acknowledge_with_block(&mut self, at: u64, n: u64, (from, to): (u64, u64)) {
+        let mut sack = SackBlocks::default();
+        sack.push((1000 + MSS * from) as u32, (1000 + MSS * to) as u32);
+        let (ack, edge) = (Seq(1000 + MSS * n), self.edge);
+        self.add(at, 0, What::Ack { ack, sack, echo: None, pure: true, congestion: false, data_ack: MSS * n, edge });
+    }
+
+    /// What was seen so far is accounted for, though packets of other places might still come between.
+    fn settled(&mut self) -> &Waiting {
+        while let Some(event) = self.waiting.timeline.pop(u64::MAX) {
+            self.waiting.work_off(&event);
+        }
+        &self.waiting
+    }
+
     /// One more is acknowledged, and all data.
     fn acknowledge(&mut self, at: u64, flow: usize) {
         self.acked[flow] += 1;
@@ -133,16 +163,105 @@ fn segments_behind_a_hole_give_round_trip_times() {
     let mut s = Seen::new(false, true);
     (0..5).for_each(|_| s.send(100 * MS, 0));
     s.acknowledge(120 * MS, 0);
-    for n in 3..=5 {
-        let mut sack = SackBlocks::default();
-        sack.push(3000, 1000 + 1000 * n);
-        let (data_ack, edge) = (s.data, s.edge);
-        let ack = Seq(2000);
-        let what = What::Ack { ack, sack, echo: None, pure: true, congestion: false, data_ack, edge };
-        s.add((150 + u64::from(n)) * MS, 0, what);
-    }
+    (3..=5).for_each(|n| s.acknowledge_with_block((150 + n) * MS, 1, (2, n)));
     s.waiting.finish();
     assert_eq!(s.waiting.flows[0].queue.rtt, Some([RTT, 53 * MS]));
+}
+
+/// The first segment has data offset 0. Before any acknowledgement the window's edge is unknown, so the segment is no probe of a
+/// closed window: it is new data.
+#[test]
+fn the_first_segment_is_no_window_probe() {
+    let mut s = Seen::new(false, true);
+    s.send(100 * MS, 0);
+    assert_eq!((s.settled().edge, s.settled().nxt), (0, MSS));
+}
+
+/// An acknowledgement whose window is unknown (edge 0) does not move the edge. One whose window ends at its own number closes it.
+#[test]
+fn an_unknown_window_is_no_closed_one() {
+    let mut s = Seen::new(false, true);
+    (0..5).for_each(|_| s.send(100 * MS, 0));
+    let edges = [9 * MSS, 0, 2 * MSS].map(|edge| {
+        s.edge = edge;
+        s.acked[0] += 1;
+        let (ack, data_ack) = (Seq(1000 + MSS * s.acked[0]), 2 * MSS);
+        let sack = SackBlocks::default();
+        s.add(120 * MS, 0, What::Ack { ack, sack, echo: None, pure: true, congestion: false, data_ack, edge });
+        s.settled().edge
+    });
+    assert_eq!(edges, [9 * MSS, 9 * MSS, 2 * MSS]);
+}
+
+/// The most in flight may grow by a segment and is the same ceiling still; by two, it is another one.
+#[test]
+fn a_ceiling_is_exceeded_by_more_than_a_segment() {
+    for (segments, known) in [(4, 4 * MSS), (5, 4 * MSS), (6, 6 * MSS)] {
+        let mut s = Seen::new(false, true);
+        (0..segments).for_each(|_| s.send(100 * MS, 0));
+        let ceiling = s.settled().ceiling;
+        assert_eq!((ceiling.0, ceiling.2), (segments * MSS, known));
+    }
+}
+
+/// What an acknowledgement frees is refilled if the flight comes within a segment of its ceiling, here of 20 segments.
+#[test]
+fn room_is_refilled_only_close_to_the_ceiling() {
+    for (acked, refilled) in [(1, 1), (2, 1), (3, 0), (15, 0)] {
+        let mut s = Seen::new(false, true);
+        (0..20).for_each(|_| s.send(100 * MS, 0));
+        s.acknowledge_data(120 * MS, acked);
+        s.send(120 * MS, 0);
+        assert_eq!(s.settled().refilled[0], refilled, "{acked}");
+    }
+}
+
+/// Room that was freed and not filled until the next acknowledgement is a miss, unless more than three fifths of the ceiling are in flight:
+/// Linux then lets the writer wait.
+#[test]
+fn room_that_is_not_refilled_is_missed() {
+    for (acked, missed) in [(1, 0), (12, 2)] {
+        let mut s = Seen::new(false, true);
+        (0..20).for_each(|_| s.send(100 * MS, 0));
+        (0..3).for_each(|n| s.acknowledge_data((120 + 3 * n) * MS, acked + n));
+        assert_eq!(s.settled().refilled[1], missed, "{acked}");
+    }
+}
+
+/// A retransmission begins a loss episode, and each further one is another loss. The episode ends with the acknowledgement of all that
+/// was in flight.
+#[test]
+fn retransmissions_are_losses_of_one_episode() {
+    let mut s = Seen::new(false, true);
+    (0..8).for_each(|_| s.send(100 * MS, 0));
+    (2..=8).for_each(|n| s.acknowledge_with_block(120 * MS, 0, (2, n)));
+    assert!(!s.settled().flows[0].is_repairing());
+    s.send_again(121 * MS, 0);
+    s.send_again(121 * MS, 1);
+    assert_eq!((s.settled().flows[0].is_repairing(), s.settled().flows[0].queue.lost), (true, [0, 2]));
+    s.acknowledge_with_block(141 * MS, 1, (2, 8));
+    assert!(s.settled().flows[0].is_repairing());
+    s.acknowledge_data(142 * MS, 8);
+    assert!(!s.settled().flows[0].is_repairing());
+}
+
+/// RFC 6298 5.4: after a timeout all that was in flight is sent again, one acknowledgement after the other. These retransmissions belong
+/// to the timeout, though SACK blocks would begin fast recovery.
+#[test]
+fn what_is_sent_again_after_a_timeout_belongs_to_it() {
+    use super::super::sender::Sender;
+    let mut sender = Sender::default();
+    sender.begin(Seq(1000));
+    let mut send =
+        |s: &mut Sender, at: u64, n: u64| s.on_data(at * MS, Seq(1000 + 1000 * n), 1000, 1000 * n, None, false);
+    (0..6).for_each(|n| _ = send(&mut sender, 0, n));
+    send(&mut sender, 1_100, 0);
+    assert_eq!((sender.timeout, sender.fast, sender.expired), (1, 0, 1));
+    let mut sack = SackBlocks::default();
+    sack.push(3000, 6000);
+    sender.on_ack(1_120 * MS, Seq(2000), &sack, None, true, &mut Vec::new());
+    send(&mut sender, 1_121, 1);
+    assert_eq!((sender.timeout, sender.fast, sender.expired), (2, 0, 1));
 }
 
 /// What fills a hole that was seen a round trip ago is a retransmission, though a later hole has just been seen.

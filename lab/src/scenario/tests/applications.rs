@@ -111,6 +111,22 @@ fn a_film_has_its_ladder_and_its_buffer() {
     assert_eq!((v.octets(0), v.octets(1), s.connections[0].transfer.up), (500_000, 1_500_000, false));
 }
 
+/// A buffer that just holds a segment, and a start with a full buffer, make sense.
+#[test]
+fn a_film_may_start_when_its_buffer_is_full() {
+    for (keys, startup) in [("buffer = '4 s'", 4), ("buffer = '12 s'\nstartup = '12 s'", 12)] {
+        let s = parse(
+            &format!("[transfer]\nladder = ['1 Mbit/s']\ncount = 1\nsegment = '4 s'\n{keys}\n[[path]]"),
+            "t",
+            &[],
+            None,
+        )
+        .unwrap();
+        let Application::Video(v) = &s.connections[0].transfer.application else { panic!("a film") };
+        assert_eq!(v.startup, Duration::from_secs(startup));
+    }
+}
+
 #[test]
 fn pages_and_films_that_make_no_sense_are_refused() {
     let page = |keys: &str| format!("[transfer]\npage = {keys}\n[[path]]");
