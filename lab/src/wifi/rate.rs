@@ -330,6 +330,15 @@ mod tests {
         assert_eq!(after(&mut arf, &[(1, false)]), 0);
     }
 
+    /// Fifteen frames are enough, too, though each needs a second attempt, so that no two successes follow each other.
+    #[test]
+    fn arf_climbs_after_fifteen_frames() {
+        let phy = Phy::new(Standard::A, 20, false);
+        let mut arf = Control::new(Choice::Arf, &phy, 1, "arf");
+        assert_eq!(after(&mut arf, &[[(0, false), (1, true)]; 14].concat()), 0);
+        assert_eq!(after(&mut arf, &[(0, false), (1, true)]), 1);
+    }
+
     /// Forty probes in a row fail: after the sixtieth success there is another one all the same.
     #[test]
     fn aarf_never_waits_for_more_than_sixty_successes() {

@@ -245,6 +245,22 @@ fn retransmissions_are_losses_of_one_episode() {
     assert!(!s.settled().flows[0].is_repairing());
 }
 
+/// Data alone, without any acknowledgement for long, are those of one direction.
+#[test]
+fn a_direction_without_acknowledgements_is_one_way_after_a_while() {
+    use super::super::sender::Sender;
+    let mut sender = Sender::default();
+    sender.begin(Seq(1000));
+    let mut before = 0;
+    while !sender.is_one_way() {
+        sender.on_data(before * MS, Seq(1000 + 1000 * before), 1000, 1000 * before, None, false);
+        before += 1;
+    }
+    assert!(before > 1000, "{before}");
+    sender.on_ack(before * MS, Seq(2000), &SackBlocks::default(), None, true, &mut Vec::new());
+    assert!(!sender.is_one_way());
+}
+
 /// RFC 6298 5.4: after a timeout all that was in flight is sent again, one acknowledgement after the other. These retransmissions belong
 /// to the timeout, though SACK blocks would begin fast recovery.
 #[test]

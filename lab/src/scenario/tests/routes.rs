@@ -79,6 +79,22 @@ fn hosts_do_not_forward() {
     assert!(refused(&derived).contains("no route leads from \"a\" to \"c\""));
 }
 
+/// 255 paths are allowed. A mesh of 16 by 16 links has one more, also if 255 of its routes are written.
+#[test]
+fn a_connection_has_at_most_255_paths() {
+    let host = "[[host]]\nname = 'c'\n[[host]]\nname = 's'\n[[router]]\nname = 'r'\n";
+    let link = |name: &str, from: &str, to: &str| format!("[[link]]\nname = '{name}'\nfrom = '{from}'\nto = '{to}'\n");
+    let links: String = (0..16).map(|i| link(&format!("a{i}"), "c", "r") + &link(&format!("b{i}"), "r", "s")).collect();
+    let with = |n: usize, mesh: &str| {
+        let routes: Vec<String> = (0..n).map(|i| format!("['a{}', 'b{}']", i / 16, i % 16)).collect();
+        let keys = format!("client = 'c'\nserver = 's'\ntransfer = {{}}\npaths = [{}]\n{mesh}", routes.join(", "));
+        over(&format!("{host}{links}[[connection]]\n{keys}"), &[])
+    };
+    assert_eq!(with(255, "").unwrap().connections[0].paths.len(), 255);
+    assert!(with(256, "").unwrap_err().contains("connection[0].paths: 256 paths\n  allowed: 1 to 255"));
+    assert!(with(255, "path_manager = 'full-mesh'").unwrap_err().contains("256 paths"));
+}
+
 #[test]
 fn several_connections_share_the_paths_of_the_short_form() {
     let s = read(
