@@ -50,6 +50,33 @@ fn the_shortest_scenario_has_the_documented_defaults() {
     assert_eq!(c.transfer.application, Application::Bulk(Extent::Bytes(50_000_000)));
 }
 
+/// Each switch of the engine reaches its configuration.
+#[test]
+fn every_switch_of_a_connection_is_read() {
+    let of = |key: &str, on: bool| {
+        let s = read(&format!("[connection]\n{key} = {on}\n[transfer]\n[[path]]"));
+        format!("{:?}", s.connections[0].config)
+    };
+    for key in [
+        "opportunistic_retransmission",
+        "penalisation",
+        "byte_counting",
+        "sack_timing",
+        "window_validation",
+        "count_segments",
+        "ecn",
+        "pacing",
+        "nagle",
+        "delayed_ack_adapts",
+        "push_acks",
+        "defer_bursts",
+        "acknowledge_on_read",
+        "checksum",
+    ] {
+        assert_ne!(of(key, true), of(key, false), "{key}");
+    }
+}
+
 #[test]
 fn a_path_has_cost_weight_and_priority() {
     let s = read("[transfer]\n[[path]]\n[[path]]\ncost = 2\nweight = 0.5\npriority = 3");

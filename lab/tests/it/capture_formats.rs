@@ -363,6 +363,25 @@ fn refusal(octets: &[u8]) -> String {
     error
 }
 
+/// Simple packet blocks have no time and no interface (draft-ietf-opsawg-pcapng 4.4). The second interface's snap length is not theirs.
+#[test]
+fn simple_packet_blocks_are_read() {
+    let plain = crate::capture_forms::connection(false, 500);
+    for (snap, delivered) in [(0, 20_000), (65_535, 20_000), (60, 20_000), (30, 0)] {
+        let mut file =
+            block(0x0a0d_0d0a, &[word(0x1a2b_3c4d, false).as_slice(), &[1, 0, 0, 0], &[0xff; 8]].concat(), false);
+        file.extend(block(1, &[half(101, false).as_slice(), &[0, 0], &word(snap, false)].concat(), false));
+        for r in &plain {
+            let here = r.octets.len().min(if snap == 0 { usize::MAX } else { snap as usize });
+            file.extend(block(3, &[word(r.sent, false).as_slice(), &r.octets[..here]].concat(), false));
+        }
+        match analyze_octets(&[("simple.pcapng", &file)], None) {
+            Ok(capture) => assert_eq!(count(&capture.summary["bytes_delivered"]), delivered, "{snap}"),
+            Err(error) => assert!(delivered == 0 && error.to_string().contains("no connection"), "{error}"),
+        }
+    }
+}
+
 #[test]
 fn bad_input_is_told_in_one_sentence() {
     assert!(refusal(b"").contains("empty"));

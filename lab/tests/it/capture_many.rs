@@ -135,6 +135,32 @@ fn joins_that_fail_make_room_for_others() {
     assert!(s.to_string().len() < 200_000, "{} octets", s.to_string().len());
 }
 
+/// RFC 8684 3.4.1: the HMAC of an address that is advertised, right and with another last bit.
+#[test]
+fn a_wrong_hmac_of_an_address_is_counted() {
+    let mut talk = Talk::begin(4000, [0, 0], 5, 0);
+    talk.transfer(0, 0, 1000);
+    let addr = host(9);
+    let hmac = keys::add_addr_hmac(6, 5, 3, addr, 0);
+    for hmac in [hmac, hmac ^ 1, hmac ^ 1] {
+        let option = MptcpOption::AddAddr { echo: false, id: 3, addr, port: None, hmac: Some(hmac) };
+        talk.send(1, Flags::ACK, &[TcpOption::Mptcp(option)], &[]);
+    }
+    let told = &analysed(&file(&talk.records)).summary["handshake"];
+    assert_eq!((count(&told["add_addr_hmacs_verified"]), count(&told["add_addr_hmacs_failed"])), (1, 2));
+}
+
+/// RFC 8684 3.7: the first data without a data sequence signal end MPTCP.
+#[test]
+fn first_data_without_a_signal_are_told_as_the_reason_of_the_fallback() {
+    let mut talk = Talk::begin(4000, [0, 0], 5, 0);
+    talk.send(0, Flags::ACK, &[], &[7; 100]);
+    talk.send(1, Flags::ACK, &[], &[]);
+    let s = analysed(&file(&talk.records)).summary;
+    assert_eq!((&s["fallback"], count(&s["bytes_delivered"])), (&json!(true), 100));
+    assert_eq!(s["fallback_reason"], json!("the first data have no data sequence signal"));
+}
+
 /// Forty joins, each with data: all of them are listed.
 #[test]
 fn joins_with_data_make_room_for_nobody() {

@@ -246,6 +246,10 @@ mod tests {
         let busy = acknowledged(22 * MS, 0, 252);
         assert_eq!(busy.saturated.len(), 1);
         assert!((busy.saturated[0] - 1.5e6).abs() < 1.0, "{:?}", busy.saturated);
+        assert_eq!(busy.rates(), busy.saturated);
+        // The link has carried far more in another second: it was not what held the packets back.
+        let faster = Capacity { best: 2.5e6, ..busy };
+        assert!(faster.rates().is_empty());
         assert!(acknowledged(21 * MS, 0, 2000).saturated.is_empty());
         assert!(acknowledged(22 * MS, MS, 2000).saturated.is_empty());
         assert_eq!(acknowledged(23 * MS, MS, 252).saturated.len(), 1);

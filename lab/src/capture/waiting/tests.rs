@@ -261,6 +261,21 @@ fn a_direction_without_acknowledgements_is_one_way_after_a_while() {
     assert!(!sender.is_one_way());
 }
 
+/// RFC 2018 3: a block reports octets that arrived, so octets that were never sent, or lie below the acknowledgement, are none.
+#[test]
+fn blocks_of_octets_that_were_not_sent_are_ignored() {
+    use super::super::sender::Sender;
+    for ((from, to), reported) in [((3000, 4000), 1), ((3000, 5000), 0), ((9000, 9500), 0), ((4000, 3000), 0)] {
+        let mut sender = Sender::default();
+        sender.begin(Seq(1000));
+        (0..3).for_each(|n| _ = sender.on_data(n * MS, Seq(1000 + 1000 * n), 1000, 1000 * n, None, false));
+        let (mut sack, mut arrived) = (SackBlocks::default(), Vec::new());
+        sack.push(from, to);
+        sender.on_ack(20 * MS, Seq(2000), &sack, None, true, &mut arrived);
+        assert_eq!((arrived.len(), sender.has_sacked()), (1 + reported, reported == 1), "{from} {to}");
+    }
+}
+
 /// RFC 6298 5.4: after a timeout all that was in flight is sent again, one acknowledgement after the other. These retransmissions belong
 /// to the timeout, though SACK blocks would begin fast recovery.
 #[test]
