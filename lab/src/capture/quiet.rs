@@ -93,7 +93,24 @@ impl Over {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
     use super::*;
+
+    /// The latest 4096 connections that are over are remembered, each once, and forgotten when another begins on their ports.
+    #[test]
+    fn the_latest_connections_that_are_over_are_remembered() {
+        let host = |n: u16| (IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), n);
+        let tuple = |n: u16| Tuple::of(host(1), host(1000 + n));
+        let mut over = Over::default();
+        (0..4096).for_each(|n| over.add(tuple(n)));
+        over.add(tuple(7));
+        assert!((0..4096).all(|n| over.contains(&tuple(n))));
+        over.add(tuple(4096));
+        assert!(!over.contains(&tuple(0)) && (1..=4096).all(|n| over.contains(&tuple(n))));
+        over.forget(&tuple(9));
+        assert!(!over.contains(&tuple(9)));
+    }
 
     #[test]
     fn of_connections_without_data_only_the_latest_stay_open() {

@@ -95,6 +95,23 @@ fn a_packet_recorded_plain_and_in_a_tunnel_counts_once() {
     }
 }
 
+/// RFC 4380 5.1.1: authentication (identifier of 2 octets, value of 4) and origin may stand before the packet.
+#[test]
+fn teredo_is_opened_behind_its_indicators() {
+    let plain = connection(true, 500);
+    let wanted = essence(&file(101, &plain));
+    let authentication = [[0, 1, 2, 4].as_slice(), &[7; 2 + 4 + 8 + 1]].concat();
+    let origin = vec![0, 0, 1, 2, 3, 4, 5, 6];
+    for before in [vec![], authentication.clone(), origin.clone(), [authentication, origin].concat()] {
+        let mut records = plain.clone();
+        for (i, r) in records.iter_mut().enumerate() {
+            r.octets = in_udp(3544, &[&before, &r.octets].map(Vec::as_slice).concat(), i as u32);
+            r.sent = r.octets.len() as u32;
+        }
+        assert!(essence(&file(1, &records)) == wanted, "{}", before.len());
+    }
+}
+
 /// PKTAP names the interface of each packet: what is recorded on two interfaces was not sent twice.
 #[test]
 fn a_packet_recorded_on_two_interfaces_of_pktap_counts_once() {

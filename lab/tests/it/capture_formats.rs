@@ -68,22 +68,27 @@ pub fn block(kind: u32, body: &[u8], big: bool) -> Vec<u8> {
     [word(kind, big).to_vec(), word(len, big).to_vec(), body, word(len, big).to_vec()].concat()
 }
 
-/// pcapng: two interfaces that take turns, with clocks of 10^-9 and 2^-20 s; unknown blocks between.
+/// pcapng: two interfaces that take turns, with clocks of 10^-9 and 2^-20 s, the first one late by 2^32 + 5 s (`if_tsoffset`); unknown blocks
+/// between.
 fn pcapng(records: &[Record], big: bool) -> Vec<u8> {
     let mut section = word(0x1a2b_3c4d, big).to_vec();
     section.extend([half(1, big), half(0, big)].concat());
     section.extend([0xff; 8]);
     let mut out = block(0x0a0d_0d0a, &section, big);
-    for (link, resolution) in [(101, 9_u8), (1, 0x80 | 20)] {
+    let late = (1_i64 << 32) + 5;
+    for (link, resolution, late) in [(101, 9_u8, late), (1, 0x80 | 20, 0)] {
         let mut interface = [half(link, big), half(0, big)].concat();
         interface.extend(word(0, big));
         interface.extend([half(9, big), half(1, big)].concat());
-        interface.extend([resolution, 0, 0, 0, 0, 0, 0, 0]);
+        interface.extend([resolution, 0, 0, 0]);
+        interface.extend([half(14, big), half(8, big)].concat());
+        interface.extend(if big { (-late).to_be_bytes() } else { (-late).to_le_bytes() });
+        interface.extend([0; 4]);
         out.extend(block(1, &interface, big));
     }
     for (i, r) in records.iter().enumerate() {
         let (ticks, frame, more) = if i % 2 == 0 {
-            (u128::from(r.time), r.octets.clone(), 0)
+            (u128::from(r.time) + late as u128 * 1_000_000_000, r.octets.clone(), 0)
         } else {
             let mut frame = vec![0; 12];
             frame.extend([0x08, 0x00]);

@@ -38,6 +38,23 @@ fn an_acknowledgement_beyond_the_window_is_left_out() {
     }
 }
 
+/// RFC 7323 5.3 R1: at the receiver, a segment with an older timestamp than the last one taken is refused.
+#[test]
+fn a_segment_with_an_old_timestamp_is_refused() {
+    for (old, refused) in [(1019, 1), (1021, 0)] {
+        let mut t = Tape::default();
+        t.seg(0, C, "S", (1000, 0)).stamped(1000, 0).seg(100, S, "SA", (2000, 1001)).stamped(7, 1000);
+        t.seg(20_000, C, "A", (1001, 2001)).stamped(1020, 7);
+        t.data(21_000, C, (1001, 2001), 100).stamped(1021, 7).seg(21_100, S, "A", (2001, 1101)).stamped(28, 1021);
+        t.data(31_000, C, (1101, 2001), 100).stamped(old, 28);
+        t.seg(31_100, S, "A", (2001, if refused == 1 { 1101 } else { 1201 })).stamped(38, 1021);
+        t.data(91_000, C, (1101, 2001), 100).stamped(1091, 38).seg(91_100, S, "A", (2001, 1201)).stamped(98, 1091);
+        let s = t.analysed();
+        assert_eq!(deliveries(&s), [200], "{old}");
+        all(flow(&s), &[("refused", refused), ("retransmissions", 1), ("duplicates_arrived", 1 - refused)]);
+    }
+}
+
 /// RFC 9293 3.5.1, figure 9: the server has a connection from before the client's crash. What it answers to the SYN acknowledges
 /// numbers below that, and belongs to the old one. The SYN that follows the reset opens the new one.
 #[test]
