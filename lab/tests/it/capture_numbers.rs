@@ -38,6 +38,19 @@ fn an_acknowledgement_beyond_the_window_is_left_out() {
     }
 }
 
+/// RFC 7323 2.2: windows are scaled by 2^7. The right edge is the acknowledgement and the window; a smaller one does not move it back.
+#[test]
+fn the_edge_of_the_window_is_scaled() {
+    let mut t = Tape::default();
+    t.seg(0, C, "S", (1000, 0)).seg(20_000, S, "SA", (2000, 1001)).window(900).seg(20_050, C, "A", (1001, 2001));
+    t.data(21_000, C, (1001, 2001), 1000).seg(41_000, S, "A", (2001, 2001)).window(100);
+    t.data(42_000, C, (2001, 2001), 1000).seg(62_000, S, "A", (2001, 3001)).window(50);
+    t.data(63_000, C, (3001, 2001), 1000).seg(83_000, S, "A", (2001, 4001)).window(200);
+    let windows = analysed(&file(&t.records())).windows;
+    let edges: Vec<_> = windows.iter().map(|(_, w)| (w.data_ack, w.edge)).filter(|(_, edge)| *edge < 65_535).collect();
+    assert_eq!(edges, [(1000, 1000 + 12_800), (2000, 1000 + 12_800), (3000, 3000 + 25_600)]);
+}
+
 /// RFC 7323 5.3 R1: at the receiver, a segment with an older timestamp than the last one taken is refused.
 #[test]
 fn a_segment_with_an_old_timestamp_is_refused() {
