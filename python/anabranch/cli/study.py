@@ -65,7 +65,7 @@ def study(
         return
     if name is None:
         raise click.UsageError(
-            f"NAME is missing; give the name of a study, or all; studies: {', '.join(experiments.names())}"
+            f"give the name of a study, or all; studies: {', '.join(experiments.names())}"
         )
     _study(name, quick=quick, only=only, out=name if out is None else out, form=form, wide=wide, quiet=quiet)
 
