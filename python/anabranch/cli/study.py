@@ -64,9 +64,7 @@ def study(
                 click.echo()
         return
     if name is None:
-        raise click.UsageError(
-            f"give the name of a study, or all; studies: {', '.join(experiments.names())}"
-        )
+        raise click.UsageError(f"give the name of a study, or all; studies: {', '.join(experiments.names())}")
     _study(name, quick=quick, only=only, out=name if out is None else out, form=form, wide=wide, quiet=quiet)
 
 
