@@ -99,7 +99,7 @@ def test_captures_are_shown_with_their_connections_and_subflows(here: Path) -> N
     capture = ab.analyze(sorted((here / "packets").glob("client-*.pcapng")))
     text = words(capture._repr_html_())
     assert "packets in" in text
-    assert "out of order" in text
+    assert "out-of-order ratio" in text
     for name in capture.labels.values():
         assert name in text
     assert capture._repr_html_() == capture_html(capture)

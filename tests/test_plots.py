@@ -108,7 +108,7 @@ def test_a_buffer_at_more_times_than_a_figure_shows_keeps_its_peak() -> None:
 @pytest.mark.parametrize("name", list(plots.FIGURES))
 def test_several_connections_differ_by_line_and_colour(several: ab.Run, name: str) -> None:
     ax = getattr(several.plot, name)(Figure().subplots())
-    named = [line for line in ax.lines if line.get_label() != "together" and not str(line.get_label()).startswith("_")]
+    named = [line for line in ax.lines if line.get_label() != "total" and not str(line.get_label()).startswith("_")]
     looks = {(line.get_color(), line.get_linestyle()) for line in named}
     assert len(looks) == 3
 
