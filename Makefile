@@ -85,8 +85,9 @@ check-long: $(VENV)/installed $(VENV)/tools
 	@rm -rf out/studies
 	$(BIN)/anabranch study all --quick --out out/studies --quiet
 
-# On Linux, Zig links the extension against a C library so old that every distribution has it or a newer one. With the
-# C library of this machine the wheel might run on this machine alone. One wheel serves all Pythons from 3.11 on (abi3).
+# On Linux, Zig links the extension against a C library so old that every distribution has it or a
+# newer one. With the C library of this machine the wheel might run on this machine alone. One wheel
+# serves all Pythons from 3.11 on (abi3).
 wheel: $(VENV)/wheel
 	@rm -rf dist
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PY) -m maturin build --release --locked --out dist $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
@@ -114,9 +115,10 @@ target/tools/bin/cargo-mutants:
 clean:
 	rm -rf $(VENV) target dist
 
-# Each of these files marks when its step was last done. Make repeats a step if one of its prerequisites is newer.
-# pip would compile everything to bytecode, 75 MB, most of it tests; compileall below compiles what is imported.
-# `anabranch doctor` also indexes the fonts, so that the first figure does not wait for that.
+# Each of these files marks when its step was last done. Make repeats a step if one of its
+# prerequisites is newer. pip would compile everything to bytecode, 75 MB, most of it tests;
+# compileall below compiles what is imported. `anabranch doctor` also indexes the fonts, so that the
+# first figure does not wait for that.
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "Anabranch needs Python 3.11 or newer; this is %d.%d. Name another one: make PYTHON=python3.12" % v[:2])'

@@ -96,7 +96,8 @@ def test_what_is_searched_cannot_be_set(command: Command) -> None:
 def test_only_controllers_that_take_a_share_for_each_subflow_are_called_greedy(
     command: Command, controller: str
 ) -> None:
-    # docs/validation/controllers.md, do no harm: of one TCP's share of a bottleneck `ewtcp` takes 0.91.
+    # docs/validation/controllers.md, do no harm: of one TCP's share of a bottleneck `ewtcp` takes
+    # 0.91.
     paths = [word for path in PATHS for word in ("--path", path)]
     candidate = f"{controller}, none, min-rtt, unlimited"
     done = command("recommend", *paths, "--transfer", "10 s", "--candidate", candidate)

@@ -1,4 +1,4 @@
-"""The commands of the first pages run, and print what the pages quote.
+"""Runs the commands of README, the tutorials and the how-to pages, and compares what they print with the quotations.
 
 A page marks its code blocks with comments that Markdown does not show, on the line before the block:
 

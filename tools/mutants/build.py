@@ -95,9 +95,10 @@ def blamed(message: dict, schemas: dict[str, Schema], mutants: list[dict]) -> se
     for child in message["children"]:
         spans += child["spans"]
     if const := re.search(r"cannot call non-const .*`(?:.*::)?(\w+)(?:::<.*>)?` in", message["message"]):
-        # The called function was `const` in the source, and `schema.py` removed `const` to add
-        # switches: blame all mutants of that function. If no mutant's function has this name, the
-        # call is one of the switch itself.
+        # `schema.py` removes `const` from functions to which it adds mutant switches. The compiler
+        # then refuses calls of such a function in a `const` context: all mutants of the called
+        # function are the cause. If no mutant's function has this name, `const` code itself calls a
+        # mutant switch, and the spans below name the cause.
         name = lambda m: re.split("::|<", (m["function"] or {}).get("function_name", ""))[-1]  # noqa: E731
         named = {n for n, m in enumerate(mutants) if name(m) == const[1]}
         if named:

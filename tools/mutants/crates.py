@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass
 
-# Arguments of cargo for each test program: unit tests of a crate, and its integration tests (`-it`).
+# Arguments of cargo for each test program: unit tests of a crate, and its integration tests
+# (`-it`).
 PROGRAMS = {
     "stack": ["--package", "anabranch-stack", "--lib"],
     "stack-it": ["--package", "anabranch-stack", "--test=it"],

@@ -233,7 +233,8 @@ mod tests {
         );
     }
 
-    /// The SYN is recorded after data that came behind it: what is held stays, unless an acknowledgement was taken for the beginning.
+    /// The SYN is recorded after data that came behind it: what is held stays, unless an
+    /// acknowledgement was taken for the beginning.
     #[test]
     fn a_syn_that_is_recorded_late_drops_nothing_that_is_held() {
         for (acknowledged, held) in [(1000, 1000), (1500, 0)] {
@@ -245,7 +246,8 @@ mod tests {
         }
     }
 
-    /// 2000 is acknowledged but never seen. It counts as arrived as soon as its record is too late, and not before.
+    /// 2000 is acknowledged but never seen. It counts as arrived as soon as its record is too late,
+    /// and not before.
     #[test]
     fn what_is_acknowledged_and_not_seen_counts_as_missing_after_a_while() {
         let mut s = Seen::new();

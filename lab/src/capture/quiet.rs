@@ -97,7 +97,8 @@ mod tests {
 
     use super::*;
 
-    /// The latest 4096 connections that are over are remembered, each once, and forgotten when another begins on their ports.
+    /// The latest 4096 connections that are over are remembered, each once, and forgotten when
+    /// another begins on their ports.
     #[test]
     fn the_latest_connections_that_are_over_are_remembered() {
         let host = |n: u16| (IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), n);

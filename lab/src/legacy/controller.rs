@@ -1,4 +1,4 @@
-//! Growth and cut of the congestion window (5.3, 5.4). Windows are real numbers in segments.
+//! Growth and cut of the congestion window (rules 5.3, 5.4). Windows are real numbers in segments.
 //!
 //! w is the window of the subflow concerned, W the sum of the windows of all subflows. The papers call `RttCompensator`
 //! "Coupled".
@@ -25,7 +25,7 @@ pub struct Share {
     pub srtt: f64,
 }
 
-/// 5.3: (sum s) max(s / rtt^2) / (sum s / rtt)^2.
+/// Rule 5.3: (sum s) max(s / rtt^2) / (sum s / rtt)^2.
 pub fn alpha(shares: impl Iterator<Item = Share>) -> f64 {
     let (mut sum, mut best, mut rate) = (0.0, 0.0_f64, 0.0);
     for Share { smoothed, srtt } in shares {
@@ -42,7 +42,7 @@ impl Controller {
         matches!(self, Self::LinkedIncreases | Self::RttCompensator)
     }
 
-    /// 5.3: growth at one acknowledgement in congestion avoidance.
+    /// Rule 5.3: growth at one acknowledgement in congestion avoidance.
     pub fn growth(self, window: f64, total: f64, alpha: f64) -> f64 {
         match self {
             Self::Uncoupled => 1.0 / window,
@@ -52,7 +52,7 @@ impl Controller {
         }
     }
 
-    /// 5.4: the window after a cut, by duplicates or timeout alike.
+    /// Rule 5.4: the window after a cut, by duplicates or timeout alike.
     pub fn cut(self, window: f64, total: f64) -> f64 {
         let cut = match self {
             Self::FullyCoupled => window - total / 2.0,

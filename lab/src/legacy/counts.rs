@@ -1,4 +1,4 @@
-//! How often each segment was acknowledged, for the recovery D_SACK (6.4).
+//! How often each segment was acknowledged, for the recovery D_SACK (rule 6.4).
 //!
 //! The model adds one to the count of *every* segment that an acknowledgement covers, at every acknowledgement, and one to
 //! every segment within a reported range. A Fenwick tree over the differences does both in logarithmic time: a range is

@@ -1,14 +1,17 @@
 //! The 2011 model: the multipath TCP of ns-3 that four papers of 2014 to 2016 measured.
 //!
-//! It exists to reproduce those papers and for nothing else. It is not TCP. A subflow's cumulative acknowledgement waits for
-//! the order of the *data*; pure acknowledgements occupy sequence numbers; ssthresh in octets is compared with a window in
-//! segments; a timeout does not reduce the window to one segment; there is no SACK, no NewReno and no reinjection. Of the five
-//! recoveries one is a stub, and one discards acknowledgements on purpose. So it shares nothing with the engine
-//! (`anabranch_stack`) but the clock and the simulated network, which carries its segments with their own lengths. `stack =
-//! "legacy-2011"` selects it; `docs/legacy.md` states its rules, numbered as the comments here cite them, and how far its
-//! results agree with those of the original.
+//! It exists to reproduce those papers and for nothing else. It is not TCP. A subflow's cumulative
+//! acknowledgement waits for the order of the *data*; pure acknowledgements occupy sequence
+//! numbers; ssthresh in octets is compared with a window in segments; a timeout does not reduce the
+//! window to one segment; there is no SACK, no NewReno and no reinjection. Of the five recoveries
+//! one is a stub, and one discards acknowledgements on purpose. So it shares nothing with the
+//! engine (`anabranch_stack`) but the clock and the simulated network, which carries its segments
+//! with their own lengths. `stack = "legacy-2011"` selects it. Comments here cite the numbered
+//! rules of `docs/legacy.md`; `docs/legacy-validation.md` says how far its results agree with those
+//! of the original.
 //!
 //! - [`sender`]: staging buffer, scheduler, acknowledgements, timers
+//! - [`subflow`]: segments, window, round-trip time and timer of one subflow of the sender
 //! - [`reordering`]: what a duplicate acknowledgement does under each of the five recoveries
 //! - [`controller`]: growth and cut of the window
 //! - [`rtt`]: round-trip time and timeout
@@ -16,11 +19,12 @@
 //! - [`receiver`]: the rule of acknowledgement, on which the papers' results rest
 //! - [`session`]: handshake, application, and the connection to the simulator
 //!
-//! The original looks through every segment ever sent at every acknowledgement. Here the same questions are answered by
-//! binary search and sums over a tree, so that a transfer takes time in proportion to its length.
+//! The original looks through every segment ever sent at every acknowledgement. Here the same
+//! questions are answered by binary search and sums over a tree, so that a transfer takes time in
+//! proportion to its length.
 //!
-//! Left out because no parameter of a scenario reaches it: the drop probability inside the sender (5.6), REMOVE_ADDR,
-//! the closing handshake (a transfer is over when its last octet is read).
+//! Left out because no parameter of a scenario reaches it: the drop probability inside the sender
+//! (rule 5.6), REMOVE_ADDR, the closing handshake (a transfer is over when its last octet is read).
 
 pub mod controller;
 pub mod counts;
@@ -33,7 +37,7 @@ pub mod subflow;
 
 pub use controller::Controller;
 
-/// What happens on duplicate acknowledgements (6), named as in the papers' tables.
+/// What happens on duplicate acknowledgements (rule 6), named as in the papers' tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// "NoPR": fast retransmit at the third.
@@ -66,10 +70,11 @@ pub static RECOVERIES: &[(&str, Recovery)] = &[
 ];
 
 /// The mean probability with which the original's F_RTO begins to discard acknowledgements. There it is 0.061 times the wall
-/// clock's position in a period, which is uniform in the long run (6.5).
+/// clock's position in a period, which is uniform in the long run (rule 6.5).
 pub const ACK_DISCARD: f64 = 0.0305;
 
-/// The sink reads this many octets at a time (2); the rest of a larger segment would stay in its buffer.
+/// The sink reads this many octets at a time (rule 2); the rest of a larger segment would stay in
+/// its buffer.
 pub const LARGEST_MSS: u32 = 2000;
 
 /// The parameters of a connection.
@@ -100,7 +105,7 @@ impl Default for Model {
     }
 }
 
-/// Octets of options (1), which have no length octet.
+/// Octets of options (rule 1), which have no length octet.
 pub mod option {
     /// Token of the connection, kind 30.
     pub const CAPABLE: u32 = 5;
@@ -116,8 +121,8 @@ pub mod option {
     pub const REPORT: u32 = 33;
 }
 
-/// Octets on the wire (1): 20 of IP, 2 of PPP, the TCP header and the payload. Options count twice: their octets, padded to
-/// words, and once more the number of words.
+/// Octets on the wire (rule 1): 20 of IP, 2 of PPP, the TCP header and the payload. Options count
+/// twice: their octets, padded to words, and once more the number of words.
 pub fn wire_len(payload: u32, options: u32) -> u32 {
     const HEADERS: u32 = 20 + 2 + 20;
     let words = options.div_ceil(4);

@@ -1,4 +1,4 @@
-//! The model's receiver (4): the rule on which the papers' results rest.
+//! The model's receiver (rule 4): the rule on which the papers' results rest.
 //!
 //! s is a segment's subflow sequence number, R what is expected on its subflow; d its data sequence number, D what is
 //! expected of the data. In this order:
@@ -138,7 +138,8 @@ impl Receiver {
         self.expected[subflow] = expected;
     }
 
-    /// A pure acknowledgement occupies one sequence number (1). One that was overtaken does not move R back.
+    /// A pure acknowledgement occupies one sequence number (rule 1). One that was overtaken does
+    /// not move R back.
     pub fn on_control(&mut self, subflow: Index, seq: u64) {
         let expected = &mut self.expected[subflow];
         *expected = (*expected).max(seq + 1);

@@ -1,17 +1,20 @@
-//! What a duplicate acknowledgement does under each recovery, as coded in the model (6).
+//! What a duplicate acknowledgement does under each recovery, as coded in the model (rule 6).
 //!
-//! "None" is fast retransmit (5.2): every segment counts the duplicates charged to it, the count is never reset, and at
-//! exactly three the window is cut and that one segment retransmitted. There is no recovery point, so segments of one
-//! window cut it again and again.
+//! "None" is fast retransmit (rule 5.2): every segment counts the duplicates charged to it, the
+//! count is never reset, and at exactly three the window is cut and that one segment retransmitted.
+//! There is no recovery point, so segments of one window cut it again and again.
 //!
-//! "Eifel" looks at the timestamps of duplicates only, never at the acknowledgement of the retransmission as its RFC does. It
-//! restores the window saved at the last cut, also after genuine losses, and again at every further duplicate.
+//! "Eifel" looks at the timestamps of duplicates only, never at the acknowledgement of the
+//! retransmission as its RFC does. It restores the window saved at the last cut, also after genuine
+//! losses, and again at every further duplicate.
 //!
-//! "D_SACK" has the receiver report every early arrival. Duplicates with a report are charged to the segment that blocks the
-//! data, on whichever subflow it is. So the window of the late subflow is cut, not that of the early one.
+//! "D_SACK" has the receiver report every early arrival. Duplicates with a report are charged to
+//! the segment that blocks the data, on whichever subflow it is. So the window of the late subflow
+//! is cut, not that of the early one.
 //!
-//! "TCP_DOOR" ignores duplicates. So does "F_RTO", which also discards bursts of acknowledgements to provoke timeouts. After
-//! the first timeout every duplicate makes the window grow and lets the sender send.
+//! "TCP_DOOR" ignores duplicates. So does "F_RTO", which also discards bursts of acknowledgements
+//! to provoke timeouts. After the first timeout every duplicate makes the window grow and lets the
+//! sender send.
 
 use super::Recovery;
 use super::receiver::{Index, Range};
@@ -61,7 +64,8 @@ impl Sender {
         }
     }
 
-    /// 5.2: charges one more duplicate to a segment; at the third the window is cut and the segment retransmitted.
+    /// Rule 5.2: charges one more duplicate to a segment; at the third the window is cut and the
+    /// segment retransmitted.
     fn charge(&mut self, now: u64, subflow: Index, index: usize) {
         let m = &mut self.subflows[subflow].mappings[index];
         m.duplicates += 1;
@@ -71,7 +75,7 @@ impl Sender {
         }
     }
 
-    // ---- Eifel (6.2) -------------------------------------------------------------------------------------------
+    // ---- Eifel (rule 6.2) -------------------------------------------------------------------------------------------
 
     /// The duplicate was caused by a segment sent before the retransmission. Where it has no timestamp (the acknowledgement of
     /// a drained segment that was overtaken), the original dereferences a null pointer; here it is an ordinary duplicate.
@@ -96,7 +100,7 @@ impl Sender {
         }
     }
 
-    // ---- D_SACK (6.4) ------------------------------------------------------------------------------------------
+    // ---- D_SACK (rule 6.4) ------------------------------------------------------------------------------------------
 
     /// Counts an acknowledgement for each segment of a report: the one that arrived, and those in the run.
     pub(super) fn on_report(&mut self, [arrived, run]: [Range; 2]) {
@@ -155,7 +159,7 @@ impl Sender {
         }
     }
 
-    // ---- F_RTO (6.5) -------------------------------------------------------------------------------------------
+    // ---- F_RTO (rule 6.5) -------------------------------------------------------------------------------------------
 
     /// Whether this acknowledgement is one to discard.
     pub(super) fn is_discarded(&mut self, subflow: Index) -> bool {

@@ -1,4 +1,4 @@
-//! Round-trip time and retransmission timeout (5.5).
+//! Round-trip time and retransmission timeout (rule 5.5).
 //!
 //! The estimator of early ns-3, with the gains that the model sets. Its lower bound of 0.2 s is an attribute that is never
 //! applied in the way the model creates the object, so there is none. The only upper bound is that of the multiplier.
@@ -67,7 +67,7 @@ impl Rtt {
         self.samples += 1;
     }
 
-    /// 5.4: a cut doubles the multiplier.
+    /// Rule 5.4: a cut doubles the multiplier.
     pub fn back_off(&mut self) {
         self.multiplier = (2 * self.multiplier).min(MOST);
     }

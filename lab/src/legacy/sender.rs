@@ -1,4 +1,4 @@
-//! The model's sender (2, 3, 5): staging buffer, scheduler, acknowledgements, timers.
+//! The model's sender (rules 2, 3, 5): staging buffer, scheduler, acknowledgements, timers.
 //!
 //! The application writes into a staging buffer of ten segments, which holds its octets until their
 //! first transmission. A round robin gives each segment to a subflow that has room; a segment is
@@ -17,9 +17,9 @@ use super::subflow::{Mapping, PEER_WINDOW, Phase, Subflow};
 use super::{Model, Recovery};
 use crate::rng::Rng;
 
-/// Size of the staging buffer, segments (2: 14 000 octets at an MSS of 1400).
+/// Size of the staging buffer, segments (rule 2: 14 000 octets at an MSS of 1400).
 const STAGING: u64 = 10;
-/// Weight of the current window in the smoothed window (5.3).
+/// Weight of the current window in the smoothed window (rule 5.3).
 const SMOOTHING: f64 = 1.0 / 8.0;
 
 /// An acknowledgement as it arrives.
@@ -136,7 +136,7 @@ impl Sender {
     }
 
     /// Takes the sequence number of a pure acknowledgement, which occupies one number in this model
-    /// (1).
+    /// (rule 1).
     pub fn take_control(&mut self, subflow: Index) -> u64 {
         let s = &mut self.subflows[subflow];
         s.next += 1;
@@ -201,7 +201,7 @@ impl Sender {
     }
 
     /// Lets the application fill the staging buffer and the scheduler send, until the windows or
-    /// the data are exhausted (2, 5.1).
+    /// the data are exhausted (rules 2, 5.1).
     pub fn pump(&mut self, now: u64) {
         loop {
             let octets = self.unwritten.min(STAGING * u64::from(self.model.mss) - self.staged);
@@ -215,7 +215,7 @@ impl Sender {
     }
 
     /// Sends staged data by round robin: each subflow that has room in its turn sends one segment
-    /// (3).
+    /// (rule 3).
     pub(super) fn schedule(&mut self, now: u64) {
         let n = self.subflows.len();
         let mut full = 0;
@@ -257,7 +257,7 @@ impl Sender {
         self.subflows.iter().map(|s| s.cwnd).sum()
     }
 
-    /// Retransmits a segment on its subflow (3).
+    /// Retransmits a segment on its subflow (rule 3).
     pub(super) fn retransmit(&mut self, now: u64, subflow: Index, index: usize, why: Why) {
         self.total = self.sum();
         let s = &mut self.subflows[subflow];
@@ -274,7 +274,7 @@ impl Sender {
         self.out.push(Sent { subflow, mapping, why });
     }
 
-    /// Processes an arriving acknowledgement (5.1).
+    /// Processes an arriving acknowledgement (rule 5.1).
     pub fn on_ack(&mut self, now: u64, subflow: Index, ack: &Ack) {
         if self.is_discarded(subflow) {
             return;
@@ -311,7 +311,7 @@ impl Sender {
         self.pump(now);
     }
 
-    /// Grows the window for one acknowledgement (5.3).
+    /// Grows the window for one acknowledgement (rule 5.3).
     pub(super) fn grow(&mut self, subflow: Index) {
         let mss = f64::from(self.model.mss);
         let s = &mut self.subflows[subflow];
@@ -337,7 +337,8 @@ impl Sender {
         s.cwnd += self.model.controller.growth(s.cwnd, self.total, factor);
     }
 
-    /// Cuts the window of a subflow, equally for a third duplicate and for a timeout (5.4).
+    /// Reduces the congestion window and the slow-start threshold of a subflow. The model reduces
+    /// them in the same way after the third duplicate ACK and after a timeout (rule 5.4).
     pub(super) fn cut(&mut self, subflow: Index) {
         let (mss, total, model) = (u64::from(self.model.mss), self.total, self.model);
         let s = &mut self.subflows[subflow];
@@ -354,7 +355,7 @@ impl Sender {
         s.phase = Phase::Normal;
     }
 
-    /// Handles the retransmission timers that are due (5.5).
+    /// Handles the retransmission timers that are due (rule 5.5).
     pub fn on_timer(&mut self, now: u64) {
         for i in 0..self.subflows.len() {
             if self.subflows[i].timer.is_none_or(|at| at > now) {

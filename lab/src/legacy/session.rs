@@ -1,13 +1,15 @@
-//! A connection of the model in the simulator: handshake (1), application (7), packets and accounts.
+//! A connection of the model in the simulator: handshake (rule 1), application (rule 7), packets
+//! and accounts.
 //!
-//! The client opens subflow 0, both sides advertise their addresses, and the client opens one more subflow on each further
-//! path. None of this is retransmitted: a handshake that loses a segment never ends. One second after subflow 0 is established
-//! the application begins to write. The transfer is over when the sink has read every octet. The original's closing handshake
-//! is not modelled: both ends stop sending then, and packets under way are dropped.
+//! The client opens subflow 0, both sides advertise their addresses, and the client opens one more
+//! subflow on each further path. None of this is retransmitted: a handshake that loses a segment
+//! never ends. One second after subflow 0 is established the application begins to write. The
+//! transfer is over when the sink has read every octet. The original's closing handshake is not
+//! modelled: both ends stop sending then, and packets under way are dropped.
 //!
-//! Segments are those of the simulator, with the model's lengths. The model's own options cannot be expressed in them, so the
-//! trace shows RFC 8684's mapping, MP_CAPABLE, MP_JOIN and ADD_ADDR instead, and SACK blocks for D_SACK's reports, although
-//! these hold data sequence numbers.
+//! Segments are those of the simulator, with the model's lengths. The model's own options cannot be
+//! expressed in them, so the trace shows RFC 8684's mapping, MP_CAPABLE, MP_JOIN and ADD_ADDR
+//! instead, and SACK blocks for D_SACK's reports, although these hold data sequence numbers.
 
 use anabranch_stack::event::SendKind;
 use anabranch_stack::segment::Segment;
@@ -26,9 +28,9 @@ use crate::sim::packet::{Packet, PacketId};
 mod data;
 mod handshake;
 
-/// Initial sequence numbers and tokens are below this (1).
+/// Initial sequence numbers and tokens are below this (rule 1).
 const NUMBERS: f64 = 1000.0;
-/// The advertised window, always (2).
+/// The advertised window, always (rule 2).
 const WINDOW: u16 = 65_535;
 
 /// State of a subflow that neither the sender nor the receiver keeps.

@@ -1,12 +1,12 @@
-//! A subflow of the model's sender (2, 5): its segments, congestion window, round-trip time and
-//! timer.
+//! One subflow of the 2011 model's sender (rules 2 and 5): sent segments, congestion window,
+//! round-trip time and retransmission timer.
 
 use super::rtt::Rtt;
 use crate::rng::Rng;
 
-/// Initial slow-start threshold, octets (5.3).
+/// Initial slow-start threshold, octets (rule 5.3).
 const INITIAL_THRESHOLD: u64 = 65_535;
-/// The peer's constant window, in octets; the model compares it with segments (2).
+/// The peer's constant window, in octets; the model compares it with segments (rule 2).
 pub(super) const PEER_WINDOW: u64 = 65_535;
 
 /// A sent segment, kept until the end of the connection.
@@ -105,7 +105,8 @@ impl Subflow {
         }
     }
 
-    /// Octets in flight as the model counts them: highest sequence number sent less highest acknowledged.
+    /// Octets in flight as the model counts them: highest sequence number sent less highest
+    /// acknowledged.
     pub fn outstanding(&self) -> u64 {
         (self.next - 1).saturating_sub(self.acked)
     }
@@ -115,7 +116,7 @@ impl Subflow {
         if !self.established {
             return 0;
         }
-        // 2: whole segments. The peer's window counts as segments here and so never binds.
+        // Rule 2: whole segments. The peer's window counts as segments here and so never binds.
         let segments = (self.cwnd as u64).min(PEER_WINDOW);
         (segments * u64::from(mss)).saturating_sub(self.outstanding())
     }
@@ -126,7 +127,7 @@ impl Subflow {
     }
 
     /// Returns the index of the first unacknowledged segment. On a joined subflow the third ACK of
-    /// the handshake occupies one sequence number before it (1), until data are acknowledged.
+    /// the handshake occupies one sequence number before it (rule 1), until data are acknowledged.
     pub fn first_outstanding(&self) -> Option<usize> {
         self.starting_at(self.acked + 1).or_else(|| self.starting_at(self.acked + 2))
     }

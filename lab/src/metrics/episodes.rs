@@ -96,8 +96,10 @@ impl Episodes {
 mod tests {
     use super::*;
 
-    /// Two episodes are judged spurious 30 ns and 5 ns after they began; the second verdict restores the window. A verdict "genuine"
-    /// takes no time. The third episode has no retransmission, so it is in no cell.
+    /// The judge calls the first two loss episodes spurious, 30 ns and 5 ns after each began, and
+    /// restores the window after the second one. Detection times count spurious verdicts only:
+    /// 35 ns in two episodes. The third episode is judged genuine but has no retransmission, so no
+    /// cell of the confusion table counts it.
     #[test]
     fn verdicts_are_timed_from_the_beginning_of_their_episode() {
         let mut e = Episodes::default();

@@ -206,7 +206,8 @@ impl Draw {
 mod tests {
     use super::*;
 
-    /// exp(2 * 2 / 2) = e^2 for the log-normal law; 100 * 3 / (3 - 1) for Pareto's, whose mean is infinite up to a shape of 1.
+    /// exp(2 * 2 / 2) = e^2 for the log-normal law; 100 * 3 / (3 - 1) for Pareto's, whose mean is
+    /// infinite up to a shape of 1.
     #[test]
     fn means_are_those_of_the_laws() {
         let mean = |law| Draw { law, most: 50 }.mean();

@@ -1,9 +1,12 @@
 //! Variables and `if [[ ... ]]` in the shell commands of a script: the part of bash that the public
 //! packetdrill suites use.
 //!
-//! Supports assignments (`NAME=value`, `let NAME=sum`), expansions (`$NAME`, `${NAME}`) and the
-//! conditions `a = b`, `a == b`, `a != b`, `-n a`, `-z a` and `a =~ pattern`. The pattern is an
-//! extended regular expression of POSIX. Any other condition makes the script unsupported.
+//! - Assignments: `NAME=value`, and `let NAME=a+b` for sums
+//! - Expansions: `$NAME`, `${NAME}`
+//! - Conditions: `a = b`, `a == b`, `a != b`, `-n a` (not empty), `-z a` (empty) and
+//!   `a =~ pattern`, where the pattern is a POSIX extended regular expression
+//!
+//! A script with any other condition ends with the status "unsupported".
 
 use std::collections::BTreeMap;
 

@@ -10,7 +10,8 @@ pub enum Status {
     /// All checks of the script held, but the runner accepted at least one setting, behaviour or
     /// difference with a note.
     Noted,
-    /// A check of the script did not hold.
+    /// The engine did something else than the script expects: another segment, time, return value
+    /// or assertion.
     Failed,
     /// The script needs a feature that the engine or the runner does not have.
     Unsupported,

@@ -27,7 +27,8 @@ pub struct Options {
     /// Tolerance for event times; `None` means zero. A larger `--tolerance_usecs` of the script
     /// overrides this value.
     pub tolerance: Option<Duration>,
-    /// Definitions by the user: a word and the text that replaces it.
+    /// Words given with `--define WORD=TEXT`: each occurrence of the word in the script is replaced
+    /// with the text.
     pub defines: BTreeMap<String, String>,
     /// Directory of the files that the script names; `None`: the script may not read files.
     pub directory: Option<PathBuf>,

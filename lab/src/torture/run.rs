@@ -144,8 +144,8 @@ pub fn without_shortcuts(scenario: &Scenario) -> Scenario {
     full
 }
 
-/// Runs `scenario` with and without shortcuts. Checks only that both runs have the same trace and the
-/// same summary. The number of the simulator's events may differ: short paths leave out timers.
+/// Runs `scenario` with and without shortcuts. Checks only that both runs have the same trace and
+/// the same summary. The number of the simulator's events may differ: short paths leave out timers.
 ///
 /// # Errors
 /// If they differ, with both hashes or with both values of the first field that differs.

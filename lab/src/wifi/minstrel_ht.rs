@@ -172,7 +172,8 @@ mod tests {
         assert!((500..=1_510).contains(&sampled), "{sampled} samples");
     }
 
-    /// The second best may stand behind the best: worth 0.9 x 58.5 and 0.6 x 65 Mbit/s, and 1 x 6.5 Mbit/s for the most reliable.
+    /// The second best may stand behind the best: worth 0.9 x 58.5 and 0.6 x 65 Mbit/s, and 1 x 6.5
+    /// Mbit/s for the most reliable.
     #[test]
     fn the_second_best_may_be_a_faster_rate() {
         let phy = Phy::high(Standard::N, Format::Ht, 20, Band::Five, Like::Standard);
@@ -186,7 +187,8 @@ mod tests {
         assert_eq!(chain, [mode(6), mode(7), mode(0)]);
     }
 
-    /// From 1 frame a PPDU, with 9 frames in each: 1 + 8/4 = 3 after the first interval, 3 + 6/4 = 4.5 after the second.
+    /// From 1 frame a PPDU, with 9 frames in each: 1 + 8/4 = 3 after the first interval, 3 + 6/4 =
+    /// 4.5 after the second.
     #[test]
     fn the_length_of_aggregates_is_averaged() {
         let phy = Phy::high(Standard::N, Format::Ht, 20, Band::Five, Like::Standard);

@@ -330,7 +330,8 @@ mod tests {
         assert_eq!(after(&mut arf, &[(1, false)]), 0);
     }
 
-    /// Fifteen frames are enough, too, though each needs a second attempt, so that no two successes follow each other.
+    /// Fifteen frames are enough, too, though each needs a second attempt, so that no two successes
+    /// follow each other.
     #[test]
     fn arf_climbs_after_fifteen_frames() {
         let phy = Phy::new(Standard::A, 20, false);

@@ -95,7 +95,8 @@ fn a_packet_recorded_plain_and_in_a_tunnel_counts_once() {
     }
 }
 
-/// RFC 4380 5.1.1: authentication (identifier of 2 octets, value of 4) and origin may stand before the packet.
+/// RFC 4380 5.1.1: authentication (identifier of 2 octets, value of 4) and origin may stand before
+/// the packet.
 #[test]
 fn teredo_is_opened_behind_its_indicators() {
     let plain = connection(true, 500);
@@ -127,7 +128,8 @@ fn a_packet_recorded_on_two_interfaces_of_pktap_counts_once() {
     assert_eq!((count(&s["bytes_delivered"]), count(&s["subflows"][0]["retransmissions"])), (20_000, 1));
 }
 
-/// The figure of sequence numbers over time has 40 segments of 500 octets, of which the 21st was sent again.
+/// The figure of sequence numbers over time has 40 segments of 500 octets, of which the 21st was
+/// sent again.
 #[test]
 fn a_retransmission_is_told_from_new_data_over_time() {
     let spans = analysed(&file(101, &connection(false, 500))).spans;
@@ -233,8 +235,8 @@ fn a_pseudo_wire_is_told_from_ip() {
     assert!(essence(&file(1, &wire)) == wanted);
 }
 
-/// A bridge's frame of spanning tree in a pseudo-wire (a length, LLC 42-42-03) is a frame without TCP. If the length is more than
-/// follows, the octets are none.
+/// A bridge's frame of spanning tree in a pseudo-wire (a length, LLC 42-42-03) is a frame without
+/// TCP. If the length is more than follows, the octets are none.
 #[test]
 fn a_bridges_frame_in_a_pseudo_wire_is_opened() {
     let told = |len: u16| {

@@ -68,8 +68,8 @@ pub fn block(kind: u32, body: &[u8], big: bool) -> Vec<u8> {
     [word(kind, big).to_vec(), word(len, big).to_vec(), body, word(len, big).to_vec()].concat()
 }
 
-/// pcapng: two interfaces that take turns, with clocks of 10^-9 and 2^-20 s, the first one late by 2^32 + 5 s (`if_tsoffset`); unknown blocks
-/// between.
+/// pcapng: two interfaces that take turns, with clocks of 10^-9 and 2^-20 s, the first one late by
+/// 2^32 + 5 s (`if_tsoffset`); unknown blocks between.
 fn pcapng(records: &[Record], big: bool) -> Vec<u8> {
     let mut section = word(0x1a2b_3c4d, big).to_vec();
     section.extend([half(1, big), half(0, big)].concat());
@@ -368,7 +368,8 @@ fn refusal(octets: &[u8]) -> String {
     error
 }
 
-/// Simple packet blocks have no time and no interface (draft-ietf-opsawg-pcapng 4.4). The second interface's snap length is not theirs.
+/// Simple packet blocks have no time and no interface (draft-ietf-opsawg-pcapng 4.4). The second
+/// interface's snap length is not theirs.
 #[test]
 fn simple_packet_blocks_are_read() {
     let plain = crate::capture_forms::connection(false, 500);
@@ -391,7 +392,8 @@ fn simple_packet_blocks_are_read() {
 fn bad_input_is_told_in_one_sentence() {
     assert!(refusal(b"").contains("empty"));
     assert!(refusal(b"hello, this is no capture at all").contains("not a capture"));
-    // Files that are often taken for captures: their first octets, by the formats' specifications (RFC 8878 3.1.1, RFC 1761).
+    // Files that are often taken for captures: their first octets, by the formats' specifications
+    // (RFC 8878 3.1.1, RFC 1761).
     for (start, told) in [
         ([0x28, 0xb5, 0x2f, 0xfd, 4, 0, 0, 0], "not a capture but compressed with zstd: unpack it first"),
         ([0xfd, b'7', b'z', b'X', b'Z', 0, 0, 4], "not a capture but compressed with xz: unpack it first"),

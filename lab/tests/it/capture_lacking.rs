@@ -151,7 +151,8 @@ fn no_round_trip_is_shorter_than_the_shortest() {
     assert!(number(&diagnosis["rtt_max_ms"]) >= 198.8, "{diagnosis}");
 }
 
-/// The client's capture lacks the third of five segments that arrive, which the client acknowledges.
+/// The client's capture lacks the third of five segments that arrive, which the client
+/// acknowledges.
 #[test]
 fn a_segment_that_the_receivers_capture_lacks_is_missing_and_was_delivered() {
     let mut t = Tape::default();

@@ -38,7 +38,8 @@ fn an_acknowledgement_beyond_the_window_is_left_out() {
     }
 }
 
-/// RFC 7323 2.2: windows are scaled by 2^7. The right edge is the acknowledgement and the window; a smaller one does not move it back.
+/// RFC 7323 2.2: windows are scaled by 2^7. The right edge is the acknowledgement and the window; a
+/// smaller one does not move it back.
 #[test]
 fn the_edge_of_the_window_is_scaled() {
     let mut t = Tape::default();
@@ -51,7 +52,8 @@ fn the_edge_of_the_window_is_scaled() {
     assert_eq!(edges, [(1000, 1000 + 12_800), (2000, 1000 + 12_800), (3000, 3000 + 25_600)]);
 }
 
-/// RFC 7323 5.3 R1: at the receiver, a segment with an older timestamp than the last one taken is refused.
+/// RFC 7323 5.3 R1: at the receiver, a segment with an older timestamp than the last one taken is
+/// refused.
 #[test]
 fn a_segment_with_an_old_timestamp_is_refused() {
     for (old, refused) in [(1019, 1), (1021, 0)] {
@@ -68,8 +70,9 @@ fn a_segment_with_an_old_timestamp_is_refused() {
     }
 }
 
-/// RFC 9293 3.5.1, figure 9: the server has a connection from before the client's crash. What it answers to the SYN acknowledges
-/// numbers below that, and belongs to the old one. The SYN that follows the reset opens the new one.
+/// RFC 9293 3.5.1, figure 9: the server has a connection from before the client's crash. What it
+/// answers to the SYN acknowledges numbers below that, and belongs to the old one. The SYN that
+/// follows the reset opens the new one.
 #[test]
 fn what_answers_a_syn_with_old_numbers_is_left_out() {
     let mut t = Tape::default();

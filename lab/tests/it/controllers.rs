@@ -1,17 +1,20 @@
-//! Congestion controllers against the four goals of a multipath controller (RFC 6356 1; D. Wischik, C. Raiciu, A. Greenhalgh,
-//! M. Handley, "Design, Implementation and Evaluation of Congestion Control for Multipath TCP", NSDI 2011): improve
-//! throughput, do no harm, balance congestion, do not oscillate. For each goal a bound from the controllers' equilibrium:
-//! controllers that promise the goal keep the bound, the others break it. OLIA (harm on the short path, oscillation) and BALIA
-//! (oscillation) have bounds of their own.
+//! Congestion controllers against the four goals of a multipath controller (RFC 6356 1; D. Wischik,
+//! C. Raiciu, A. Greenhalgh, M. Handley, "Design, Implementation and Evaluation of Congestion
+//! Control for Multipath TCP", NSDI 2011): improve throughput, do no harm, balance congestion, do
+//! not oscillate. For each goal a bound from the controllers' equilibrium: controllers that promise
+//! the goal keep the bound, the others break it. OLIA (harm on the short path, oscillation) and
+//! BALIA (oscillation) have bounds of their own.
 //!
-//! The equilibria: in a round trip a window of w segments has w acknowledgements and p w losses. NewReno, 1/w and w/2, rests at
-//! w = sqrt(2/p). Increases of alpha/W and halving rest at w = 2 alpha / (p W): windows go as 1/p. Increases of 1/W and a
-//! decrease of W/2 rest only where 1/W = p W/2, so W = sqrt(2/p) of the least p, and all of it there. A TCP of weight 1/n, 1/(n^2 w)
-//! and w/2, rests at sqrt(2/p) / n.
+//! The equilibria: in a round trip a window of w segments has w acknowledgements and p w losses.
+//! NewReno, 1/w and w/2, rests at w = sqrt(2/p). Increases of alpha/W and halving rest at w = 2
+//! alpha / (p W): windows go as 1/p. Increases of 1/W and a decrease of W/2 rest only where 1/W = p
+//! W/2, so W = sqrt(2/p) of the least p, and all of it there. A TCP of weight 1/n, 1/(n^2 w) and
+//! w/2, rests at sqrt(2/p) / n.
 //!
-//! Half of the controllers count acknowledgements, so every segment is acknowledged. Delayed acknowledgements are off for the
-//! TCPs beside them, too: a sender that answers each with two segments finds the last place of a drop-tail queue taken more
-//! often, and loses a fifth of its share to one that sends singly. Such queues get access links whose delay varies (`phase`).
+//! Half of the controllers count acknowledgements, so every segment is acknowledged. Delayed
+//! acknowledgements are off for the TCPs beside them, too: a sender that answers each with two
+//! segments finds the last place of a drop-tail queue taken more often, and loses a fifth of its
+//! share to one that sends singly. Such queues get access links whose delay varies (`phase`).
 
 use serde_json::Value;
 

@@ -80,7 +80,8 @@ pub fn records(file: &[u8]) -> Vec<Record> {
                 let time = u64::from(u32_at(at + 12)) << 32 | u64::from(u32_at(at + 16));
                 let octets = file[at + 28..at + 28 + captured as usize].to_vec();
                 let option = at + 28 + (captured as usize).next_multiple_of(4);
-                // draft-ietf-opsawg-pcapng 3.5: the end of the options stands behind the flags, and nowhere else.
+                // draft-ietf-opsawg-pcapng 3.5: the end of the options stands behind the flags, and
+                // nowhere else.
                 let options = &file[option..at + total - 4];
                 let flags = if options.is_empty() { 0 } else { u32_at(option + 4) };
                 let wanted = [[0, 2, 0, 4], flags.to_be_bytes(), [0; 4]].concat();

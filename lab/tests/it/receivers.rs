@@ -112,11 +112,13 @@ fn fluctuating(controller: &str, timestamps: bool) -> Vec<(f64, f64)> {
     runs
 }
 
-/// A finding (`docs/validation/findings.md`): fluctuation costs Fully Coupled a twelfth of its goodput, all of it in the
-/// runs, a third of them, that cut the long path's window a second time right after slow start. W/2 is then as large as that window and leaves a tenth
-/// of it at most, from which 1/W per acknowledgement at a round trip of a second takes minutes to come back. Its cut is the reason,
-/// not the fluctuation: where windows halve, nothing is lost. What causes it is more often than not a receiver that refuses originals
-/// which a retransmission overtook (RFC 7323 5.3 R1): without timestamps it is rarer.
+/// A finding (`docs/validation/findings.md`): fluctuation costs Fully Coupled a twelfth of its
+/// goodput, all of it in the runs, a third of them, that cut the long path's window a second time
+/// right after slow start. W/2 is then as large as that window and leaves a tenth of it at most,
+/// from which 1/W per acknowledgement at a round trip of a second takes minutes to come back. Its
+/// cut is the reason, not the fluctuation: where windows halve, nothing is lost. What causes it is
+/// more often than not a receiver that refuses originals which a retransmission overtook (RFC 7323
+/// 5.3 R1): without timestamps it is rarer.
 #[test]
 fn a_second_cut_starves_a_fully_coupled_window_on_a_long_path() {
     let runs = fluctuating("fully-coupled", true);

@@ -1,4 +1,5 @@
-//! Short paths skip work whose result is known: with them and without, every scenario has the same trace and the same summary.
+//! Short paths skip work whose result is known: with them and without, every scenario has the same
+//! trace and the same summary.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,15 +14,21 @@ use crate::support::{finish, on_two_threads, scenario};
 
 /// Scenarios that random drawing found, in which short and full path once had different traces:
 ///
-/// - 2728: an application wrote while an acknowledgement was delayed on another subflow, and the acknowledgement left late.
-/// - 5806, 6031, 11199, 11669: data that arrived with nothing in flight took an unused window away, on the full path only.
-/// - 4828, 5257, 10499: a poll without data noted until when pacing held data back, on the short path only. The timer woke the reader.
-/// - 7457: before the first measurement the retransmission timeout was shorter than the shortest timer that was reckoned with.
-/// - 1803: a timer ran before or after an arrival of the same nanosecond, depending on when it had been set.
-/// - 21024059, 21050100, 21062381: an application wrote after the user timeout had aborted the connection, and the ended
-///   connection sent these data; the short path sent others than the full path.
-/// - 21027675, 21050195: octets that arrived again ahead of a hole of the data stream were not reported as duplicates by the
-///   short path, so that `bytes_altered` was too small.
+/// - 2728: an application wrote while an acknowledgement was delayed on another subflow, and the
+///   acknowledgement left late.
+/// - 5806, 6031, 11199, 11669: data that arrived with nothing in flight took an unused window away,
+///   on the full path only.
+/// - 4828, 5257, 10499: a poll without data noted until when pacing held data back, on the short
+///   path only. The timer woke the reader.
+/// - 7457: before the first measurement the retransmission timeout was shorter than the shortest
+///   timer that was reckoned with.
+/// - 1803: a timer ran before or after an arrival of the same nanosecond, depending on when it had
+///   been set.
+/// - 21024059, 21050100, 21062381: an application wrote after the user timeout had aborted the
+///   connection, and the ended connection sent these data; the short path sent others than the full
+///   path.
+/// - 21027675, 21050195: octets that arrived again ahead of a hole of the data stream were not
+///   reported as duplicates by the short path, so that `bytes_altered` was too small.
 #[test]
 fn what_once_differed_has_one_trace_and_one_summary() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/shortcuts");

@@ -141,8 +141,8 @@ fn the_least_delay_steps_every_15_s() {
     }
 }
 
-/// Within a slot the round trip drifts evenly by up to 5 ms, as often to longer as to shorter: 60 % of that in the uplink, here in 14
-/// of 15 seconds.
+/// Within a slot the round trip drifts evenly by up to 5 ms, as often to longer as to shorter: 60 %
+/// of that in the uplink, here in 14 of 15 seconds.
 #[test]
 fn the_least_delay_drifts_both_ways() {
     let keys = "leo = { preset = 'starlink-fixed-2024', gap = 'none', jitter = '0 ms', step = '0 ms', slope = '5 ms' }";
@@ -151,7 +151,8 @@ fn the_least_delay_drifts_both_ways() {
     let drifts: Vec<f64> = slots.map(|s| (s[14].unwrap() as f64 - s[0].unwrap() as f64) / MS as f64).collect();
     let most = 0.6 * 5.0 * 14.0 / 15.0 + 0.01;
     assert!(drifts.iter().all(|d| d.abs() <= most));
-    // Evenly distributed: the mean of 599 has a standard deviation of 0.066 ms, and a quarter is in each half of either side.
+    // Evenly distributed: the mean of 599 has a standard deviation of 0.066 ms, and a quarter is in
+    // each half of either side.
     close(drifts.iter().sum::<f64>() / drifts.len() as f64, 0.0, 0.25);
     close(drifts.iter().filter(|d| **d < -most / 2.0).count() as f64 / drifts.len() as f64, 0.25, 0.07);
 }
@@ -218,8 +219,9 @@ fn blocks_are_sent_again() {
     close(share(56 * MS, 57 * MS + 1), 0.001, 0.000_4);
 }
 
-/// A block that fails four times comes 3 * 8 + 40 ms late: so do all packets within it, also the second one, which is
-/// offered when the block has been drawn. Each is delivered with its block, at a whole number of milliseconds.
+/// A block that fails four times comes 3 * 8 + 40 ms late: so do all packets within it, also the
+/// second one, which is offered when the block has been drawn. Each is delivered with its block, at
+/// a whole number of milliseconds.
 #[test]
 fn all_packets_of_a_block_are_delivered_with_it() {
     let keys = "cellular = { preset = 'lte-good', grant = '0 ms', grant_period = '0 ms', sleep = '0 ms', harq_tries = 3, \

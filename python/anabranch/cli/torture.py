@@ -41,9 +41,9 @@ def torture(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Run random scenarios and check invariants that hold for every run.
+    """Run random scenarios and check each run, for example that every octet arrives once and in order.
 
-    With one version, the number of a run determines its scenario. A scenario that fails is reduced and printed with the
+    docs/torture.md lists the checks. The number of a run determines its scenario within one version. A scenario that fails is reduced and printed with the
     command that repeats it; the exit status is then 1. With FILE, check the scenario in FILE instead.
     """
     if file is not None:

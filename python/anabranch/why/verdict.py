@@ -82,7 +82,8 @@ def _time(connection: Mapping[str, Any]) -> str:
     if causes["head_of_line"] >= 0.05 and blocking["blocked_others_s"]:
         told.append(say.BLOCKING(subflow=_name(blocking)))
     if connection["limits"]:
-        # The same figures as after `anabranch run`: the connection's view, which has links as a limit of their own.
+        # The same figures as after `anabranch run`: the connection's view, which has links as a
+        # limit of their own.
         told.append(say.LIMITS(limits=limits(connection)))
     return " ".join(told)
 

@@ -104,7 +104,7 @@ impl Endpoint {
         Self { offsets: Some(secret), ..Self::in_virtual_time(secret) }
     }
 
-    /// Like [`Endpoint::new`], but timestamps are the driver's clock in milliseconds, without offset.
+    /// Like [`Endpoint::new`], but timestamps show the driver's clock in ms, without offset.
     pub fn in_virtual_time(secret: [u8; 32]) -> Self {
         Self {
             entropy: Entropy::new(secret),

@@ -27,7 +27,8 @@ fn unacknowledged_data_end_the_connection_after_the_user_timeout() {
     );
 }
 
-/// RFC 9293 3.10.2, 3.10.8: after the user timeout and after an abort the connection takes no data and sends none.
+/// RFC 9293 3.10.2, 3.10.8: after the user timeout and after an abort the connection takes no data
+/// and sends none.
 #[test]
 fn an_aborted_connection_takes_and_sends_no_data() {
     let by_timeout = "0.3  user-timeout 1

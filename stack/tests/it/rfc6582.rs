@@ -35,10 +35,9 @@ fn recovering() -> Bench {
     b
 }
 
-/// RFC 5681 3.2 step 4: each further duplicate inflates the window by a segment; when it exceeds what is outstanding new
-/// data leave, one segment a duplicate.
-/// And 3.2 steps 2, 3, 5. RFC 5681 4.3: eight duplicates draw two new segments, so fewer than half of the ten.
-/// RFC 6582 3.2.
+/// RFC 5681 3.2 step 4: each further duplicate inflates the window by a segment; when it exceeds
+/// what is outstanding new data leave, one segment a duplicate. And 3.2 steps 2, 3, 5. RFC 5681
+/// 4.3: eight duplicates draw two new segments, so fewer than half of the ten. RFC 6582 3.2.
 #[test]
 fn duplicates_inflate_the_window() {
     let mut b = recovering();

@@ -59,8 +59,8 @@ fn the_third_duplicate_starts_recovery_and_pipe_paces_it() {
     );
 }
 
-/// 5 (C): seven segments are in flight, so cwnd becomes 3.5 segments. No segment leaves while `pipe` is 3 segments, since
-/// half a segment of room is less than one SMSS.
+/// 5 (C): seven segments are in flight, so cwnd becomes 3.5 segments. No segment leaves while
+/// `pipe` is 3 segments, since half a segment of room is less than one SMSS.
 #[test]
 fn recovery_sends_nothing_while_the_room_is_less_than_a_segment() {
     let mut b = Bench::open_client(tcp());

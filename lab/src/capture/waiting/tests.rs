@@ -68,7 +68,8 @@ impl Seen {
         self.add(at, 0, What::Ack { ack, sack, echo: None, pure: true, congestion: false, data_ack: MSS * n, edge });
     }
 
-    /// What was seen so far is accounted for, though packets of other places might still come between.
+    /// What was seen so far is accounted for, though packets of other places might still come
+    /// between.
     fn settled(&mut self) -> &Waiting {
         while let Some(event) = self.waiting.timeline.pop(u64::MAX) {
             self.waiting.work_off(&event);
@@ -156,8 +157,8 @@ fn a_subflow_is_not_thought_to_have_failed_while_the_window_is_closed() {
     assert!(time(Cause::ReceiveWindow) > 19_800 * MS);
 }
 
-/// RFC 5681 4.2: the acknowledgement of a segment behind a hole is not delayed. Its SACK block gives a round-trip time, and the third
-/// longest of these counts as the longest.
+/// RFC 5681 4.2: the acknowledgement of a segment behind a hole is not delayed. Its SACK block
+/// gives a round-trip time, and the third longest of these counts as the longest.
 #[test]
 fn segments_behind_a_hole_give_round_trip_times() {
     let mut s = Seen::new(false, true);
@@ -168,8 +169,8 @@ fn segments_behind_a_hole_give_round_trip_times() {
     assert_eq!(s.waiting.flows[0].queue.rtt, Some([RTT, 53 * MS]));
 }
 
-/// The first segment has data offset 0. Before any acknowledgement the window's edge is unknown, so the segment is no probe of a
-/// closed window: it is new data.
+/// The first segment has data offset 0. Before any acknowledgement the window's edge is unknown, so
+/// the segment is no probe of a closed window: it is new data.
 #[test]
 fn the_first_segment_is_no_window_probe() {
     let mut s = Seen::new(false, true);
@@ -177,7 +178,8 @@ fn the_first_segment_is_no_window_probe() {
     assert_eq!((s.settled().edge, s.settled().nxt), (0, MSS));
 }
 
-/// An acknowledgement whose window is unknown (edge 0) does not move the edge. One whose window ends at its own number closes it.
+/// An acknowledgement whose window is unknown (edge 0) does not move the edge. One whose window
+/// ends at its own number closes it.
 #[test]
 fn an_unknown_window_is_no_closed_one() {
     let mut s = Seen::new(false, true);
@@ -193,7 +195,8 @@ fn an_unknown_window_is_no_closed_one() {
     assert_eq!(edges, [9 * MSS, 9 * MSS, 2 * MSS]);
 }
 
-/// The most in flight may grow by a segment and is the same ceiling still; by two, it is another one.
+/// The most in flight may grow by a segment and is the same ceiling still; by two, it is another
+/// one.
 #[test]
 fn a_ceiling_is_exceeded_by_more_than_a_segment() {
     for (segments, known) in [(4, 4 * MSS), (5, 4 * MSS), (6, 6 * MSS)] {
@@ -204,7 +207,8 @@ fn a_ceiling_is_exceeded_by_more_than_a_segment() {
     }
 }
 
-/// What an acknowledgement frees is refilled if the flight comes within a segment of its ceiling, here of 20 segments.
+/// What an acknowledgement frees is refilled if the flight comes within a segment of its ceiling,
+/// here of 20 segments.
 #[test]
 fn room_is_refilled_only_close_to_the_ceiling() {
     for (acked, refilled) in [(1, 1), (2, 1), (3, 0), (15, 0)] {
@@ -216,8 +220,8 @@ fn room_is_refilled_only_close_to_the_ceiling() {
     }
 }
 
-/// Room that was freed and not filled until the next acknowledgement is a miss, unless more than three fifths of the ceiling are in flight:
-/// Linux then lets the writer wait.
+/// Room that was freed and not filled until the next acknowledgement is a miss, unless more than
+/// three fifths of the ceiling are in flight: Linux then lets the writer wait.
 #[test]
 fn room_that_is_not_refilled_is_missed() {
     for (acked, missed) in [(1, 0), (12, 2)] {
@@ -228,8 +232,8 @@ fn room_that_is_not_refilled_is_missed() {
     }
 }
 
-/// A retransmission begins a loss episode, and each further one is another loss. The episode ends with the acknowledgement of all that
-/// was in flight.
+/// A retransmission begins a loss episode, and each further one is another loss. The episode ends
+/// with the acknowledgement of all that was in flight.
 #[test]
 fn retransmissions_are_losses_of_one_episode() {
     let mut s = Seen::new(false, true);
@@ -261,7 +265,8 @@ fn a_direction_without_acknowledgements_is_one_way_after_a_while() {
     assert!(!sender.is_one_way());
 }
 
-/// RFC 2018 3: a block reports octets that arrived, so octets that were never sent, or lie below the acknowledgement, are none.
+/// RFC 2018 3: a block reports octets that arrived, so octets that were never sent, or lie below
+/// the acknowledgement, are none.
 #[test]
 fn blocks_of_octets_that_were_not_sent_are_ignored() {
     use super::super::sender::Sender;
@@ -276,8 +281,9 @@ fn blocks_of_octets_that_were_not_sent_are_ignored() {
     }
 }
 
-/// RFC 6298 5.4: after a timeout all that was in flight is sent again, one acknowledgement after the other. These retransmissions belong
-/// to the timeout, though SACK blocks would begin fast recovery.
+/// RFC 6298 5.4: after a timeout all that was in flight is sent again, one acknowledgement after
+/// the other. These retransmissions belong to the timeout, though SACK blocks would begin fast
+/// recovery.
 #[test]
 fn what_is_sent_again_after_a_timeout_belongs_to_it() {
     use super::super::sender::Sender;

@@ -134,7 +134,8 @@ impl Legacy {
         let mut segment = Segment { ack: number as u32, window: WINDOW, flags: Flags::ACK, ..Segment::default() };
         let ends = &mut self.ends[subflow];
         segment.seq = ends.server_next as u32;
-        // 1: every pure acknowledgement occupies a sequence number, except those with a report.
+        // Rule 1: every pure acknowledgement occupies a sequence number, except those with a
+        // report.
         ends.server_next += u64::from(report.is_none());
         let mut options = 0;
         if let Some(ecr) = echo {

@@ -1,4 +1,5 @@
-//! Segments without payload: the handshake (1), the addresses, and what the client takes from an acknowledgement.
+//! Segments without payload: the handshake (rule 1), the addresses, and what the client takes from
+//! an acknowledgement.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -12,7 +13,7 @@ use crate::metrics::account::SubflowAccount;
 use crate::rng::Rng;
 use crate::sim::network::Network;
 
-/// From the handshake of subflow 0 to the first write (7).
+/// From the handshake of subflow 0 to the first write (rule 7).
 const FIRST_WRITE: u64 = 1_000_000_000;
 /// The client's initial sequence number on the n-th joined subflow is n times this, plus a random number.
 const JOINED: u64 = 10_000;

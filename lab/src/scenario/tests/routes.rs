@@ -79,7 +79,8 @@ fn hosts_do_not_forward() {
     assert!(refused(&derived).contains("no route leads from \"a\" to \"c\""));
 }
 
-/// 255 paths are allowed. A mesh of 16 by 16 links has one more, also if 255 of its routes are written.
+/// 255 paths are allowed. A mesh of 16 by 16 links has one more, also if 255 of its routes are
+/// written.
 #[test]
 fn a_connection_has_at_most_255_paths() {
     let host = "[[host]]\nname = 'c'\n[[host]]\nname = 's'\n[[router]]\nname = 'r'\n";

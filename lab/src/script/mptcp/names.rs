@@ -1,5 +1,5 @@
-//! Values of the script's names for keys and addresses, and the keys, nonces and address IDs seen
-//! on each connection.
+//! Variables of a script for MPTCP keys and addresses (such as `ckey`), and the keys, nonces and
+//! address IDs that segments of each connection have carried.
 //!
 //! A name gets its value from the segment in which it is first used, and keeps that value.
 
@@ -241,7 +241,8 @@ impl Names {
         id
     }
 
-    /// Returns the ID of one of our addresses, or 0 if the engine has not sent it yet.
+    /// Returns the address ID (RFC 8684 3.4.1) that the engine announced for its own address
+    /// `addr`, or 0 if no segment of the engine has carried an ID for `addr` yet.
     pub fn our_id(&self, addr: IpAddr) -> u8 {
         self.our_ids.get(&addr).copied().unwrap_or_default()
     }

@@ -315,8 +315,8 @@ impl System<'_> {
         Some(whole - known.tail)
     }
 
-    /// Writes up to `room` octets into the engine's send buffer. Returns the number written, or the
-    /// errno.
+    /// Writes up to `room` octets into the engine's send buffer. Returns the number of octets
+    /// written, or the name of the errno (such as `EPIPE`) if the connection takes no data.
     fn fill(&mut self, id: ConnectionId, room: u64) -> Step<Result<u64, &'static str>> {
         let piece = vec![0; room.min(PIECE) as usize];
         let mut written = 0;
