@@ -171,8 +171,14 @@ fn with_link(text: &str, name: &str, link: usize) -> PyResult<scenario::Scenario
 
 /// A commented scenario to begin with.
 #[pyfunction]
-fn template() -> &'static str {
+fn template() -> String {
     scenario::template()
+}
+
+/// The table of keys as JSON: one object for each key of each table.
+#[pyfunction]
+fn keys() -> String {
+    Value::from(scenario::keys()).to_string()
 }
 
 /// The algorithms of one kind, with all that is known of each.
@@ -451,6 +457,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check, m)?)?;
     m.add_function(wrap_pyfunction!(expanded, m)?)?;
     m.add_function(wrap_pyfunction!(template, m)?)?;
+    m.add_function(wrap_pyfunction!(keys, m)?)?;
     m.add_function(wrap_pyfunction!(inlined, m)?)?;
     m.add_function(wrap_pyfunction!(synthetic_trace, m)?)?;
     m.add_function(wrap_pyfunction!(duration, m)?)?;

@@ -9,10 +9,12 @@ use crate::scheduler::Scheduler;
 use crate::time::Duration;
 
 mod builder;
+mod field;
 mod profile;
 
 pub use crate::registry::ConfigError;
 pub use builder::Builder;
+pub use field::{ACKNOWLEDGEMENTS, FIELDS, Field};
 pub use profile::{PROFILES, Profile};
 
 /// When a pure acknowledgement may wait (RFC 1122 4.2.3.2, RFC 5681 4.2).

@@ -3,14 +3,14 @@
 //! Names and parameters are taken from the engine's registries; they are listed nowhere else.
 
 use anabranch_stack::config::Profile;
-use anabranch_stack::registry::{Choice, Info, Kind, Parameter, Registry, Unit};
+use anabranch_stack::registry::{Choice, Info, Kind, Parameter, Registry, Setting, Unit};
 use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
 use super::error::Error;
 use super::nearest::did_you_mean;
-use super::reader::{show, whole, word};
-use super::units::{TIME, ratio, time};
+use super::reader::{ranged, show, word};
+use super::units::TIME;
 
 /// Reads what stands at the key `what`, as one of `known`, in the variant that `profile` has.
 pub(super) fn read<T: ?Sized + Kind>(
@@ -94,32 +94,12 @@ fn nanoseconds(seconds: f64) -> Duration {
 
 /// A value of `parameter`, within its range.
 fn quantity(value: &Value, parameter: &Parameter) -> Result<f64, Error> {
-    let p = parameter;
-    match p.unit {
-        Unit::Whole => whole(value, p.least as u64, p.most as u64).map(|n| n as f64),
-        Unit::Time => time(value, nanoseconds(p.least), nanoseconds(p.most)).map(Duration::as_secs_f64),
-        Unit::Share => match ratio(value)? {
-            share if p.allows(share) => Ok(share),
-            _ => Err(Error::new(format!("{} is out of range", show(value)), format!("allowed: {}", range(p)))),
-        },
-        _ => number(value, p),
-    }
-}
-
-fn number(value: &Value, p: &Parameter) -> Result<f64, Error> {
-    let n = match value {
-        Value::Integer(n) => *n as f64,
-        Value::Float(x) => *x,
-        _ => f64::NAN,
-    };
-    if p.allows(n) {
-        return Ok(n);
-    }
-    let unit = if p.unit == Unit::RoundTrips { " of smoothed round-trip times" } else { "" };
-    Err(Error::new(
-        format!("expected a number{unit} from {} to {}, found {}", p.least, p.most, show(value)),
-        format!("for example {:?}", p.default),
-    ))
+    ranged(value, parameter.range()).map(|setting| match setting {
+        Setting::Whole(n) => n as f64,
+        Setting::Time(time) => time.as_secs_f64(),
+        Setting::Number(n) => n,
+        Setting::Flag(_) | Setting::Word(_) | _ => unreachable!("no parameter is a flag or a word"),
+    })
 }
 
 /// The values of `choice` for the resolved scenario, with their unit in the name; `None` if it has no parameters.

@@ -4,17 +4,11 @@ use anabranch_stack::time::{Duration, Instant};
 use toml::{Table, Value};
 
 use super::error::Error;
-use super::keys::Keys;
 use super::model::{Change, ChangeKind};
-use super::properties::{delay, loss, rate};
-use super::reader::{Section, each_table, list, word};
-use super::units::{LATEST, time};
-
-pub(super) static KEYS: Keys = Keys {
-    table: "changes = [ { ... } ]",
-    plain: &["at", "direction", "state", "rate", "delay", "loss"],
-    directed: &[],
-};
+use super::properties::loss;
+use super::reader::{Section, each_table, list};
+use super::schema::CHANGE;
+use super::words::{STATES, WAYS};
 
 const WRITTEN: &str = "changes = [ { at = \"10 s\", state = \"down\" }, { at = \"20 s\", state = \"up\" } ]";
 
@@ -26,15 +20,13 @@ pub(super) fn read(value: &Value) -> Result<Vec<Change>, Error> {
 }
 
 fn one(_: usize, value: &Table) -> Result<Vec<Change>, Error> {
-    let section = Section::new(value, &KEYS)?;
-    let at = Instant(section.require("at", "\"10 s\"", |v| time(v, Duration::ZERO, LATEST))?.0);
-    let ways = [("both", (true, true)), ("up", (true, false)), ("down", (false, true))];
-    let (up, down) = section.or("direction", (true, true), |v| word(v, "direction", &ways))?;
-    let states = [("down", ChangeKind::LinkDown), ("up", ChangeKind::LinkUp)];
+    let section = Section::new(value, &CHANGE)?;
+    let at = Instant(section.value::<Duration>("at")?.0);
+    let (up, down) = section.word("direction", WAYS)?;
     let what: Vec<ChangeKind> = [
-        section.read("state", |v| word(v, "state", &states))?,
-        section.read("rate", rate)?.map(ChangeKind::Rate),
-        section.read("delay", delay)?.map(ChangeKind::Delay),
+        section.word_given("state", STATES)?,
+        section.given_value("rate")?.map(ChangeKind::Rate),
+        section.given_value("delay")?.map(ChangeKind::Delay),
         section.read("loss", loss)?.map(ChangeKind::Loss),
     ]
     .into_iter()

@@ -6,16 +6,15 @@ use anabranch_stack::config::DsnOctets;
 use super::config::{Cookie, config, fast_open, judge_key};
 use super::error::Error;
 use super::model::{Connection, LinkId, PathManager, Protocol, Stack, Transfer};
-use super::reader::{Section, name, word};
+use super::reader::{Section, name};
 use super::topology::Topology;
 use super::units::RATE;
+use super::words::PROTOCOLS;
 use super::{legacy, path_manager, route};
-
-const PROTOCOLS: &[(&str, Protocol)] = &[("mptcp", Protocol::Mptcp), ("tcp", Protocol::Tcp), ("udp", Protocol::Udp)];
 
 /// The protocol of the connection. It is read first, since the keys of the transfer depend on it.
 pub(super) fn protocol(section: &Section<'_>) -> Result<Protocol, Error> {
-    section.or("protocol", Protocol::Mptcp, |v| word(v, "protocol", PROTOCOLS))
+    section.word("protocol", PROTOCOLS)
 }
 
 /// Reads connection number `index`.

@@ -5,10 +5,10 @@
 mod transfer;
 mod weather;
 
-use anabranch_stack::config::{Acknowledgement, Config, DelayedAck, DsnOctets, RTO_FLOORS};
-use anabranch_stack::judge::{Judge, RESPONSES};
-use anabranch_stack::registry::Choice;
-use anabranch_stack::time::{Duration, Instant};
+use anabranch_stack::config::{Acknowledgement, Config, FIELDS};
+use anabranch_stack::judge::Judge;
+use anabranch_stack::registry::{Choice, Range, Setting};
+use anabranch_stack::time::Instant;
 use serde_json::{Value, json};
 
 use sha2::{Digest, Sha256};
@@ -17,10 +17,11 @@ use super::algorithm;
 use super::middlebox::{Middlebox, describe};
 use super::model::{
     Change, ChangeKind, CodelParameters, Connection, Direction, Discipline, Link, Loss, Node, PathChange, Protocol,
-    Queue, Redraw, Scenario, Stack, Trace,
+    Queue, Redraw, Scenario, Trace,
 };
-use super::path_manager::{ACTIONS, POLICIES};
+use super::schema::CONNECTION;
 use super::wifi;
+use super::words::{ACTIONS, POLICIES, PROTOCOLS, STACKS};
 use crate::legacy::{CONTROLLERS, Model, RECOVERIES};
 
 impl Scenario {
@@ -32,10 +33,7 @@ impl Scenario {
         };
         json!({
             "title": self.title,
-            "stack": match self.stack {
-                Stack::Anabranch => "anabranch",
-                Stack::Legacy2011 => "legacy-2011",
-            },
+            "stack": name_of(STACKS, self.stack),
             "duration_s": self.duration.as_secs_f64(),
             "seed": self.seed,
             "bytes": self.bytes,
@@ -74,11 +72,7 @@ impl Scenario {
         let route = |links: &Vec<usize>| links.iter().map(|l| self.links[*l].name.as_str()).collect::<Vec<_>>();
         let mut value = json!({
             "name": connection.name,
-            "protocol": match connection.protocol {
-                Protocol::Mptcp => "mptcp",
-                Protocol::Tcp => "tcp",
-                Protocol::Udp => "udp",
-            },
+            "protocol": name_of(PROTOCOLS, connection.protocol),
             "client": self.nodes[connection.client].name,
             "server": self.nodes[connection.server].name,
             "paths": connection.paths.iter().map(route).collect::<Vec<_>>(),
@@ -113,100 +107,64 @@ fn in_force(connection: &Connection) -> Value {
 
 fn config(connection: &Connection) -> Value {
     let (c, judge_key) = (&connection.config, connection.judge_key);
-    let mut parameters = serde_json::Map::new();
-    let given = [
-        ("controller", algorithm::json(&c.controller)),
-        ("detector", algorithm::json(&c.detector)),
-        ("reduction", algorithm::json(&c.reduction)),
-        (judge_key, algorithm::json(&c.judge)),
-        ("scheduler", algorithm::json(&c.scheduler)),
+    let mut out = serde_json::Map::new();
+    let algorithms = [
+        ("controller", c.controller.name(), algorithm::json(&c.controller)),
+        ("detector", c.detector.name(), algorithm::json(&c.detector)),
+        ("reduction", c.reduction.name(), algorithm::json(&c.reduction)),
+        (judge_key, c.judge.name(), algorithm::json(&c.judge)),
+        ("scheduler", c.scheduler.name(), algorithm::json(&c.scheduler)),
     ];
-    for (key, values) in given {
-        parameters.extend(values.map(|v| (format!("{key}_parameters"), v)));
+    let mut last = Vec::new();
+    out.insert("profile".to_owned(), c.profile.name().into());
+    for (key, name, _) in &algorithms[..4] {
+        out.insert((*key).to_owned(), (*name).into());
     }
-    // Only what differs from the default: a sweep knows its older runs by this text.
-    if c.dsn_octets == DsnOctets::Four {
-        parameters.insert("dsn_octets".to_owned(), json!(4));
+    for field in FIELDS {
+        let Some(key) = CONNECTION.find(field.name) else { continue };
+        let value = (field.get)(c);
+        // Only what differs from the default: a sweep knows its older runs by this text.
+        if key.left_out {
+            if key.usual(&c.profile.config()) != Some(value) {
+                last.push((key.resolved(), setting(value, field.range)));
+            }
+            continue;
+        }
+        if field.name == "user_timeout" {
+            out.insert("fast_open".to_owned(), fast_open(c, connection.cookie));
+        }
+        let unused = field.name.starts_with("keepalive_") && c.keepalive.is_none();
+        out.insert(key.resolved(), if unused { Value::Null } else { setting(value, field.range) });
+        if field.name == "response" {
+            out.extend(["t1", "t2"].map(|name| (format!("door_{name}_srtt"), door(&c.judge, name).into())));
+            out.insert("scheduler".to_owned(), c.scheduler.name().into());
+        }
     }
-    let plain = with(plain(c, judge_key), acknowledging(c));
-    with(with(plain, patience(c, connection.cookie)), parameters.into())
+    for (key, _, values) in algorithms {
+        out.extend(values.map(|values| (format!("{key}_parameters"), values)));
+    }
+    out.extend(last);
+    out.into()
 }
 
-/// When a receiver acknowledges.
-fn acknowledging(c: &Config) -> Value {
-    json!({
-        "delayed_ack_s": match c.delayed_ack {
-            DelayedAck::Off => None,
-            DelayedAck::After(d) => Some(d.as_secs_f64()),
-        },
-        "delayed_ack_adapts": c.delayed_ack_adapts,
-        "quick_acks": c.quick_acks,
-        "push_acks": c.push_acks,
-        "defer_bursts": c.defer_bursts,
-        "acknowledge_on_read": c.acknowledge_on_read,
-        "ack_compression_s": (c.ack_compression != Duration::ZERO).then(|| c.ack_compression.as_secs_f64()),
-    })
+/// A value in SI units. A word beside a range of quantities is null.
+fn setting(value: Setting, range: Range) -> Value {
+    match value {
+        Setting::Flag(flag) => flag.into(),
+        Setting::Whole(n) => n.into(),
+        Setting::Number(n) => n.into(),
+        Setting::Time(time) => time.as_secs_f64().into(),
+        Setting::Word(word) if range == Range::Word => word.parse::<u64>().map_or_else(|_| word.into(), Value::from),
+        _ => Value::Null,
+    }
 }
 
-/// How a connection opens, and how long it waits for a silent peer.
-fn patience(c: &Config, cookie: bool) -> Value {
-    json!({
-        "fast_open": match (c.fast_open, cookie) {
-            (false, _) => json!(false),
-            (true, true) => json!(true),
-            (true, false) => json!("no-cookie"),
-        },
-        "user_timeout_s": c.user_timeout.map(Duration::as_secs_f64),
-        "keepalive_s": c.keepalive.map(|k| k.idle.as_secs_f64()),
-        "keepalive_interval_s": c.keepalive.map(|k| k.interval.as_secs_f64()),
-        "keepalive_probes": c.keepalive.map(|k| k.probes),
-    })
-}
-
-fn plain(c: &Config, judge_key: &str) -> Value {
-    let [t1, t2] = ["t1", "t2"].map(|name| door(&c.judge, name));
-    json!({
-        "profile": c.profile.name(),
-        "controller": c.controller.name(),
-        "detector": c.detector.name(),
-        "reduction": c.reduction.name(),
-        judge_key: c.judge.name(),
-        "response": RESPONSES.iter().find(|(_, r)| *r == c.response).map(|(name, _)| *name),
-        "door_t1_srtt": t1,
-        "door_t2_srtt": t2,
-        "scheduler": c.scheduler.name(),
-        "acknowledgement": match c.acknowledgement {
-            Acknowledgement::Independent => "independent",
-            Acknowledgement::Coupled => "coupled",
-        },
-        "mss_bytes": c.mss,
-        "receive_buffer_bytes": c.receive_buffer,
-        "receive_initial_bytes": c.receive_initial,
-        "held_charge": c.held_charge,
-        "send_buffer_bytes": c.send_buffer,
-        "initial_window_segments": c.initial_window,
-        "byte_counting": c.byte_counting,
-        "min_rto_s": c.min_rto.as_secs_f64(),
-        "max_rto_s": c.max_rto.as_secs_f64(),
-        "initial_rto_s": c.initial_rto.as_secs_f64(),
-        "rto_floor": RTO_FLOORS.iter().find(|(_, f)| *f == c.rto_floor).map(|(name, _)| *name),
-        "sack_timing": c.sack_timing,
-        "window_validation": c.window_validation,
-        "count_segments": c.count_segments,
-        "pacing": c.pacing,
-        "max_retransmissions": c.max_retransmissions,
-        "stale_after": c.stale_after,
-        "opportunistic_retransmission": c.opportunistic_retransmission,
-        "penalisation": c.penalisation,
-        "sack": c.sack,
-        "timestamps": c.timestamps,
-        "ecn": c.ecn,
-        "nagle": c.nagle,
-        "checksum": c.checksum,
-        "time_wait_s": c.time_wait.as_secs_f64(),
-        "invalid_ack_interval_s": c.invalid_ack_interval.as_secs_f64(),
-        "subflow_limit": c.subflow_limit,
-    })
+fn fast_open(c: &Config, cookie: bool) -> Value {
+    match (c.fast_open, cookie) {
+        (false, _) => json!(false),
+        (true, true) => json!(true),
+        (true, false) => json!("no-cookie"),
+    }
 }
 
 /// A parameter of TCP-DOOR. Under another judge its default, 1.

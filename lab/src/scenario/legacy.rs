@@ -5,7 +5,6 @@
 //! refused, since it would have no effect.
 
 use anabranch_stack::config::Config;
-use anabranch_stack::path::Policy;
 use toml::Table;
 
 use super::application::Application;
@@ -13,58 +12,9 @@ use super::config;
 use super::error::Error;
 use super::model::{Protocol, Transfer};
 use super::reader::{Section, whole, word};
+use super::schema::{Key, LONG_CONNECTION, PATH};
 use super::units::ratio;
 use crate::legacy::{ACK_DISCARD, CONTROLLERS, LARGEST_MSS, Model, RECOVERIES};
-
-/// Keys of a connection that the model uses, or that do not concern the stack.
-const HEEDED: &[&str] = &[
-    "protocol",
-    // Of its defaults the model has none.
-    "profile",
-    "controller",
-    "judge",
-    "recovery",
-    "mss",
-    "ack_discard",
-    "name",
-    "client",
-    "server",
-    "paths",
-    "transfer",
-];
-
-/// For each key that the model does not use: what the model does instead.
-const INSTEAD: &[(&str, &str)] = &[
-    ("detector", "the model counts duplicate acknowledgements"),
-    ("reduction", "the model halves its window at once"),
-    ("scheduler", "the model has a round robin of its own, one segment at a time"),
-    ("acknowledgement", "the model has its own receiver, whose subflow acknowledgements wait for the data"),
-    ("receive_buffer", "the model's advertised window is constant and never binds"),
-    ("send_buffer", "the model's application writes whenever a window has room"),
-    ("initial_window", "the model's initial window is one segment"),
-    ("byte_counting", "the model's controllers have their own rules of increase"),
-    ("initial_rto", "the model's first retransmission timeout is 3 s"),
-    ("min_rto", "the model's retransmission timeout has no lower bound"),
-    ("max_rto", "the model's retransmission timeout has no upper bound but a multiplier of 64"),
-    ("max_retransmissions", "the model never gives up"),
-    ("sack", "the model has no selective acknowledgement"),
-    ("timestamps", "the model sends timestamps with recovery = \"eifel\" and only then"),
-    ("ecn", "the model has no ECN"),
-    ("nagle", "the model sends a segment of one octet if the window is that small"),
-    ("fast_open", "the model's SYNs carry no data"),
-    ("user_timeout", "the model never gives up"),
-    ("keepalive", "the model sends nothing while there is nothing to send"),
-    ("keepalive_interval", "the model sends no keep-alives"),
-    ("keepalive_probes", "the model sends no keep-alives"),
-    ("delayed_ack", "the model acknowledges every segment at once"),
-    ("checksum", "the model has no checksums"),
-    ("time_wait", "the model falls silent when the last octet is read"),
-    ("invalid_ack_interval", "the model answers no segment but data"),
-    ("subflow_limit", "the model joins all paths"),
-    ("response", "the model's recoveries have their own responses"),
-    ("door_t1", "the model's TCP-DOOR is a stub"),
-    ("door_t2", "the model's TCP-DOOR is a stub"),
-];
 
 /// Parameters of a connection of the model; those of the engine stay at their defaults.
 pub(super) fn read(section: &Section<'_>, protocol: Protocol) -> Result<(Config, Model), Error> {
@@ -72,7 +22,7 @@ pub(super) fn read(section: &Section<'_>, protocol: Protocol) -> Result<(Config,
         let problem = "the stack \"legacy-2011\" speaks its own multipath TCP only";
         return Err(Error::at("protocol", problem, "remove it, or use stack = \"anabranch\" for a baseline"));
     }
-    for key in section.given().filter(|k| !HEEDED.contains(k)) {
+    for key in section.given().filter_map(|name| LONG_CONNECTION.find(name)).filter(|key| !key.heeded) {
         refuse_unless_default(section, key, protocol)?;
     }
     if section.get("controller").and_then(|v| v.as_str()) == Some("coupled") {
@@ -95,7 +45,8 @@ pub(super) fn read(section: &Section<'_>, protocol: Protocol) -> Result<(Config,
     Ok((config, model))
 }
 
-fn refuse_unless_default(section: &Section<'_>, key: &str, protocol: Protocol) -> Result<(), Error> {
+fn refuse_unless_default(section: &Section<'_>, entry: &Key, protocol: Protocol) -> Result<(), Error> {
+    let key = entry.name;
     let value = section.get(key).expect("it is given");
     let alone = Table::from_iter([(key.to_owned(), value.clone())]);
     let without = Table::new();
@@ -106,7 +57,7 @@ fn refuse_unless_default(section: &Section<'_>, key: &str, protocol: Protocol) -
         // The value is not allowed for this key in any case.
         (Err(e), _) if e.key() == key => Err(e),
         _ => {
-            let reason = INSTEAD.iter().find(|(k, _)| *k == key).map_or("the model has no such parameter", |(_, r)| r);
+            let reason = if entry.instead.is_empty() { "the model has no such parameter" } else { entry.instead };
             let problem = format!("the stack \"legacy-2011\" has no {key}: {reason}");
             Err(Error::at(key, problem, "remove it, or use stack = \"anabranch\""))
         }
@@ -122,19 +73,15 @@ pub(super) fn refuse_ack_discard(section: &Section<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The model asks nobody which path is the better one.
-pub(super) fn check_policy(policy: &Policy) -> Result<(), Error> {
-    let usual = Policy::default();
-    let given = [
-        ("cost", policy.cost != usual.cost),
-        ("weight", policy.weight != usual.weight),
-        ("priority", policy.priority != usual.priority),
-    ];
-    let Some((key, _)) = given.into_iter().find(|(_, is)| *is) else { return Ok(()) };
-    let problem = format!(
-        "the stack \"legacy-2011\" has no {key} of a path: the model has a round robin of its own, one segment at a time"
-    );
-    Err(Error::at(key, problem, "remove it, or use stack = \"anabranch\""))
+/// Refuses keys of a path that the model does not use, unless they have their default.
+pub(super) fn check_path(section: &Section<'_>) -> Result<(), Error> {
+    for key in PATH.keys().filter(|key| !key.instead.is_empty()) {
+        if section.setting(key.name)?.is_some_and(|value| key.usual(&Config::default()) != Some(value)) {
+            let problem = format!("the stack \"legacy-2011\" has no {} of a path: {}", key.name, key.instead);
+            return Err(Error::at(key.name, problem, "remove it, or use stack = \"anabranch\""));
+        }
+    }
+    Ok(())
 }
 
 /// The model has one application: a bulk sender at the client, and a sink that reads at once.

@@ -2,6 +2,7 @@
 //!
 //! Each key describes both directions; with the ending `_up` (client to server, `from` to `to`) or `_down` it describes one.
 
+use anabranch_stack::registry::Setting;
 use anabranch_stack::time::Duration;
 use toml::Value;
 
@@ -9,12 +10,12 @@ use super::change;
 use super::error::Error;
 use super::middlebox::{self, Middlebox};
 use super::model::{Change, ChangeKind, Direction, Discipline, Loss, Queue, Redraw, Stack, Trace};
-use super::properties::{FASTEST, HOUR, delay, loss, rate};
-use super::reader::{Section, flag, show};
-use super::units::{BYTES, PACKETS, ratio, time, word_or};
+use super::properties::loss;
+use super::reader::{Readable, Section, setting, show};
+use super::schema::{FASTEST, MOST_PACKETS, PATH};
+use super::units::{BYTES, PACKETS};
 use super::{discipline, mtu, trace, vary};
 
-const MOST_PACKETS: u64 = 10_000_000;
 const MOST_BYTES: u64 = 1_000_000_000_000;
 
 /// The middleboxes on the link.
@@ -56,28 +57,31 @@ fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction
     let trace = link.or("trace", None, |v| trace::read(v).map(Some))?;
     // The keys of a wireless link describe the wired hop behind its access point. By default that hop neither delays nor limits.
     let wireless = section.has("wifi");
-    let fixed = link.or("rate", if wireless { FASTEST } else { 10_000_000 }, rate)?;
+    let fixed = if wireless { link.value_or("rate", FASTEST)? } else { link.value("rate")? };
     let both = [section.has("rate") && section.has("trace"), section.has(&format!("rate{way}"))];
     if trace.is_some() && both.contains(&true) {
         return Err(Error::at("rate", "a trace paces this link", "remove `rate` or `trace`"));
     }
-    let usual = if wireless { Duration::ZERO } else { Duration::from_millis(10) };
+    let usual = if wireless { Some(Duration::ZERO) } else { own.map(|own| own.delay) };
     Ok(Direction {
         rate: own.map_or_else(|| trace.as_ref().map_or(fixed, Trace::rate), |own| own.rate),
-        delay: link.or("delay", own.map_or(usual, |own| own.delay), delay)?,
-        delay_variation: link.or("delay_variation", 0.0, ratio)?,
+        delay: match usual {
+            Some(usual) => link.value_or("delay", usual)?,
+            None => link.value("delay")?,
+        },
+        delay_variation: link.value("delay_variation")?,
         delay_redraw: link.or("delay_redraw", when, redraw)?,
-        overtaking: link.or("overtaking", overtaking, flag)?,
+        overtaking: link.value_or("overtaking", overtaking)?,
         trace,
         weather,
         queue: link.or("queue", own.map_or(Queue::Packets(100), |own| own.queue), queue)?,
         discipline: link.or("discipline", own.map_or(Discipline::DropTail, |own| own.discipline), discipline::read)?,
         loss: link.or("loss", own.map_or(Loss::Bernoulli(0.0), |own| own.loss), loss)?,
-        duplication: link.or("duplication", 0.0, ratio)?,
-        corruption: link.or("corruption", 0.0, ratio)?,
-        overhead: link.or("overhead", 0, overhead)?,
+        duplication: link.value("duplication")?,
+        corruption: link.value("corruption")?,
+        overhead: link.value("overhead")?,
         mtu: link.or("mtu", None, |v| mtu::read(v, stack))?,
-        ecn_threshold: link.or("ecn_threshold", None, ecn_threshold)?,
+        ecn_threshold: link.value("ecn_threshold")?,
     })
 }
 
@@ -94,11 +98,27 @@ impl<'a> Way<'a> {
         let both = self.section.or(key, default, &parse)?;
         self.section.or(&format!("{key}{}", self.way), both, parse)
     }
+
+    /// As [`Way::or`], by the table of keys.
+    fn value_or<T: Readable>(&self, key: &str, default: T) -> Result<T, Error> {
+        let both = self.section.value_or(key, default)?;
+        self.section.value_or(&format!("{key}{}", self.way), both)
+    }
+
+    /// As [`Way::value_or`], with the default of the table of keys.
+    fn value<T: Readable>(&self, key: &str) -> Result<T, Error> {
+        let both = self.section.value(key)?;
+        self.section.value_or(&format!("{key}{}", self.way), both)
+    }
 }
 
 fn redraw(value: &Value) -> Result<Redraw, Error> {
-    let words = [("packet", Redraw::Packet), ("write", Redraw::Write)];
-    word_or(value, &words, |v| time(v, Duration(1), HOUR).map(Redraw::Every), "10 ms")
+    let key = PATH.find("delay_redraw").expect("it is a key of a path");
+    Ok(match setting(value, key)? {
+        Setting::Word("write") => Redraw::Write,
+        Setting::Time(interval) => Redraw::Every(interval),
+        _ => Redraw::Packet,
+    })
 }
 
 fn queue(value: &Value) -> Result<Queue, Error> {
@@ -110,13 +130,4 @@ fn queue(value: &Value) -> Result<Queue, Error> {
     } else {
         Err(Error::new(format!("{} is not a queue length", show(value)), expected))
     }
-}
-
-fn overhead(value: &Value) -> Result<u32, Error> {
-    // The range ends far below u32::MAX.
-    BYTES.read(value, 0, 65_535).map(|n| n as u32)
-}
-
-fn ecn_threshold(value: &Value) -> Result<Option<u64>, Error> {
-    word_or(value, &[("off", None)], |v| PACKETS.read(v, 0, MOST_PACKETS).map(Some), "20 packets")
 }

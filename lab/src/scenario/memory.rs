@@ -13,7 +13,7 @@ const LARGEST: u64 = 1 << 30;
 
 /// Puts what the kernel's keys say in place of the defaults.
 pub(super) fn defaults(section: &Section<'_>, d: &mut Config) -> Result<(), Error> {
-    let truesize = section.read("truesize", truesize)?;
+    let truesize: Option<f64> = section.given_value("truesize")?;
     let receive = section.read("tcp_rmem", triple)?;
     if let Some((first, largest)) = receive {
         alone(section, "tcp_rmem", &["receive_buffer", "receive_initial"])?;
@@ -55,12 +55,4 @@ fn triple(value: &Value) -> Result<(u64, u64), Error> {
         }
         _ => Err(wrong()),
     }
-}
-
-fn truesize(value: &Value) -> Result<f64, Error> {
-    let n = value.as_float().or(value.as_integer().map(|n| n as f64)).unwrap_or(f64::NAN);
-    if (1.0..=100.0).contains(&n) {
-        return Ok(n);
-    }
-    Err(Error::new(format!("expected a number from 1 to 100, found {}", show(value)), "for example 2"))
 }

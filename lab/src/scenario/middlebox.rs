@@ -6,10 +6,10 @@ use anabranch_stack::time::{Duration, Instant};
 use toml::Value;
 
 use super::error::Error;
-use super::keys::Keys;
 use super::nearest::did_you_mean;
-use super::reader::{Section, list, show, text, whole, word};
-use super::units::{BYTES, LATEST, time};
+use super::reader::{Section, list, show, text};
+use super::schema::MIDDLEBOX;
+use super::words::{BOX_ENDS, WAYS};
 
 /// A middlebox at an end of a link: at `from` (of a path: at the client's end), or at `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,33 +273,6 @@ pub const REGISTRY: &[Entry] = &[
     ),
 ];
 
-pub(super) static KEYS: Keys = Keys {
-    table: "middleboxes = [ { ... } ]",
-    plain: &[
-        "kind",
-        "end",
-        "direction",
-        "at",
-        "until",
-        "size",
-        "hold",
-        "options",
-        "timeout",
-        "every",
-        "grow",
-        "buffer",
-        "initial_window",
-        "count",
-        "after",
-    ],
-    directed: &[],
-};
-
-/// The keys of a middlebox that is written as a table.
-pub fn keys() -> &'static [&'static str] {
-    KEYS.plain
-}
-
 const WRITTEN: &str = "middleboxes = [ \"strip-mptcp-syn\", { kind = \"split\", size = \"500 B\" } ]";
 
 /// The middleboxes in the order in which they stand between `from` and `to`.
@@ -315,7 +288,7 @@ fn one(value: &Value) -> Result<Middlebox, Error> {
             let (at, until) = (Instant::ZERO, Instant::FAR_FUTURE);
             Ok(Middlebox { kind, up: true, down: true, at, until, far: false })
         }
-        Value::Table(table) => tabled(&Section::new(table, &KEYS)?),
+        Value::Table(table) => tabled(&Section::new(table, &MIDDLEBOX)?),
         _ => Err(Error::new(format!("expected a middlebox, found {}", show(value)), format!("write {WRITTEN}"))),
     }
 }
@@ -330,7 +303,7 @@ fn registered(value: &Value) -> Result<&'static Entry, Error> {
 }
 
 fn tabled(section: &Section<'_>) -> Result<Middlebox, Error> {
-    let entry = section.require("kind", "\"strip-mptcp-syn\"", registered)?;
+    let entry = section.require("kind", registered)?;
     let kind = parameters(section, entry.kind)?;
     let own: &[&str] = match kind {
         Kind::Split { .. } => &["size", "options"],
@@ -349,18 +322,16 @@ fn tabled(section: &Section<'_>) -> Result<Middlebox, Error> {
         let remedy = if own.is_empty() { "remove it".into() } else { format!("it has: {}", own.join(", ")) };
         return Err(Error::at(key, format!("\"{}\" has no {key}", entry.name), remedy));
     }
-    let ways = [("both", (true, true)), ("up", (true, false)), ("down", (false, true))];
-    let (up, down) = section.or("direction", (true, true), |v| word(v, "direction", &ways))?;
+    let (up, down) = section.word("direction", WAYS)?;
     if matches!(kind, Kind::Nat { .. }) && !(up && down) {
         return Err(Error::at("direction", "a NAT translates both directions", "remove it"));
     }
     if matches!(kind, Kind::Pep { .. }) && !(up && down) {
         return Err(Error::at("direction", "a proxy splits both directions", "remove it"));
     }
-    let far = section.or("end", false, |v| word(v, "end", &[("near", false), ("far", true)]))?;
-    let moment = |v| time(v, Duration::ZERO, LATEST).map(|d| Instant(d.0));
-    let at = section.or("at", Instant::ZERO, moment)?;
-    let until = section.or("until", Instant::FAR_FUTURE, moment)?;
+    let far = section.word("end", BOX_ENDS)?;
+    let moment = |key, usual| section.given_value(key).map(|d| d.map_or(usual, |d: Duration| Instant(d.0)));
+    let (at, until) = (moment("at", Instant::ZERO)?, moment("until", Instant::FAR_FUTURE)?);
     if until <= at {
         return Err(Error::at("until", "it ends before it begins", "until must be later than at"));
     }
@@ -369,47 +340,36 @@ fn tabled(section: &Section<'_>) -> Result<Middlebox, Error> {
 
 /// `kind` with the parameters that are given.
 fn parameters(section: &Section<'_>, kind: Kind) -> Result<Kind, Error> {
-    // An IPv4 packet of 65535 octets less 20 of IP and up to 60 of TCP header.
-    let octets = |v: &Value, min| BYTES.read(v, min, 65_455).map(|n| n as u32);
-    let brief = |v: &Value| time(v, Duration(1), Duration::from_secs(1));
-    let long = |v: &Value| time(v, Duration(1), LATEST);
-    let spacing = |v: &Value| BYTES.read(v, 1, 1_000_000_000_000);
+    let choice = |usual, words: &[(&'static str, bool)]| Ok(section.word_given("options", words)?.unwrap_or(usual));
     Ok(match kind {
-        Kind::Split { size, all } => Kind::Split {
-            size: section.or("size", size, |v| octets(v, 1))?,
-            all: section.or("options", all, |v| word(v, "choice", &[("all", true), ("first", false)]))?,
-        },
-        Kind::Coalesce { size, hold, last } => Kind::Coalesce {
-            size: section.or("size", size, |v| octets(v, 2))?,
-            hold: section.or("hold", hold, brief)?,
-            last: section.or("options", last, |v| word(v, "choice", &[("first", false), ("last", true)]))?,
-        },
-        Kind::Nat { timeout } => Kind::Nat { timeout: section.or("timeout", timeout, long)? },
-        Kind::AlterPayload { every } => Kind::AlterPayload { every: section.or("every", every, spacing)? },
-        Kind::AlterLength { every, grow } => {
-            Kind::AlterLength { every: section.or("every", every, spacing)?, grow: section.or("grow", grow, growth)? }
+        Kind::Split { size, all } => {
+            Kind::Split { size: section.value_or("size", size)?, all: choice(all, &[("all", true), ("first", false)])? }
         }
+        Kind::Coalesce { size, hold, last } => {
+            let size = section.value_or("size", size)?;
+            if size < 2 {
+                return Err(Error::at("size", "1 B joins no two segments", "allowed: 2 B to 65455 B"));
+            }
+            let hold = section.value_or("hold", hold)?;
+            Kind::Coalesce { size, hold, last: choice(last, &[("first", false), ("last", true)])? }
+        }
+        Kind::Nat { timeout } => Kind::Nat { timeout: section.value_or("timeout", timeout)? },
+        Kind::AlterPayload { every } => Kind::AlterPayload { every: section.value_or("every", every)? },
+        Kind::AlterLength { every, grow } => {
+            Kind::AlterLength { every: section.value_or("every", every)?, grow: section.or("grow", grow, growth)? }
+        }
+        // What a host writes in one event may fill the buffer.
         Kind::Pep { buffer, initial_window, hold } => Kind::Pep {
-            // What a host writes in one event may fill it.
-            buffer: section.or("buffer", buffer, |v| BYTES.read(v, 10_000, 100_000_000))?,
-            initial_window: section.or("initial_window", initial_window, segments)?,
-            hold: section.or("hold", hold, brief)?,
+            buffer: section.value_or("buffer", buffer)?,
+            initial_window: section.value_or("initial_window", initial_window)?,
+            hold: section.value_or("hold", hold)?,
         },
         Kind::Replay { count, after } => {
-            Kind::Replay { count: section.or("count", count, times)?, after: section.or("after", after, long)? }
+            Kind::Replay { count: section.value_or("count", count)?, after: section.value_or("after", after)? }
         }
-        Kind::Acks { how, count } => Kind::Acks { how, count: section.or("count", count, times)? },
+        Kind::Acks { how, count } => Kind::Acks { how, count: section.value_or("count", count)? },
         other => other,
     })
-}
-
-fn segments(value: &Value) -> Result<u32, Error> {
-    let n = value.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|n| (1..=65_535).contains(n));
-    n.ok_or_else(|| Error::new(format!("expected segments, found {}", show(value)), "allowed: 1 to 65535"))
-}
-
-fn times(value: &Value) -> Result<u32, Error> {
-    whole(value, 1, 1000).map(|n| n as u32)
 }
 
 fn growth(value: &Value) -> Result<i32, Error> {

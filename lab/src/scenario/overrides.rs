@@ -7,6 +7,7 @@ use toml::{Table, Value};
 
 use super::error::Error;
 use super::reader::show;
+use super::schema::{Key, LINK, LONG_CONNECTION, TRANSFER, Value as Shape};
 
 /// One step into the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,23 +155,30 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
     }
 }
 
-/// Whether the key is that of an algorithm, as `connection.judge` or `connection[1].controller` is: its value is a name, or a
-/// table with a name.
+/// The entry of the key at the end of `steps` in the table of keys, if it is a key of a connection, a transfer, a path or a link.
+fn entry(steps: &[Step]) -> Option<&'static Key> {
+    let names: Vec<&str> =
+        steps.iter().filter_map(|s| if let Step::Key(k) = s { Some(k.as_str()) } else { None }).collect();
+    match names[..] {
+        ["connection", key] => LONG_CONNECTION.find(key),
+        ["transfer", key] | ["connection", "transfer", key] => TRANSFER.find(key),
+        ["path" | "link" | "topology", key] => LINK.find(key),
+        _ => None,
+    }
+}
+
+/// True if the key names an algorithm, as `connection.judge` or `connection[1].controller` does: its value is a name, or a table
+/// with a name.
 fn is_algorithm(steps: &[Step]) -> bool {
-    let of_connection = matches!(steps, [Step::Key(c), .., Step::Key(_)] if c == "connection");
-    let named = |key: &str| matches!(key, "controller" | "detector" | "reduction" | "judge" | "recovery" | "scheduler");
-    of_connection && steps.len() <= 3 && matches!(steps.last(), Some(Step::Key(key)) if named(key))
+    let ends_in_key = matches!(steps.last(), Some(Step::Key(_)));
+    ends_in_key && entry(steps).is_some_and(|key| matches!(key.value, Shape::Algorithm) || key.name == "recovery")
 }
 
 /// Prepares the value at `steps[depth]` for a new name or, if that is not the last step, for a parameter. `judge` and
 /// `recovery` are the same, so only one of them is kept; and a name becomes a table. Returns the key that the document uses.
 fn algorithm<'a>(table: &mut Table, steps: &'a [Step], depth: usize, keys: &[String]) -> &'a str {
     let Step::Key(key) = &steps[depth] else { unreachable!("an algorithm stands at a key") };
-    let other = match key.as_str() {
-        "judge" => "recovery",
-        "recovery" => "judge",
-        _ => "",
-    };
+    let other = entry(&steps[..=depth]).map_or("", |key| key.rival);
     let mut key = key.as_str();
     if !table.contains_key(key) && table.contains_key(other) {
         let rival = written(&[&steps[..depth], &[Step::Key(other.into())]].concat());
@@ -192,14 +200,7 @@ fn algorithm<'a>(table: &mut Table, steps: &'a [Step], depth: usize, keys: &[Str
 /// that are overridden themselves stay: overrides that contradict each other are a fault, which is found later.
 fn displace(table: &mut Table, key: &str, steps: &[Step], keys: &[String]) {
     let mut rivals = vec![format!("{key}_up"), format!("{key}_down")];
-    let of_transfer = steps.iter().rev().nth(1) == Some(&Step::Key("transfer".into()));
-    match key {
-        "bytes" if of_transfer => rivals.push("duration".into()),
-        "duration" if of_transfer => rivals.push("bytes".into()),
-        "judge" => rivals.push("recovery".into()),
-        "recovery" => rivals.push("judge".into()),
-        _ => {}
-    }
+    rivals.extend(entry(steps).map(|key| key.rival.to_owned()).filter(|rival| !rival.is_empty()));
     for rival in rivals {
         let mut sibling = steps[..steps.len() - 1].to_vec();
         sibling.push(Step::Key(rival.clone()));

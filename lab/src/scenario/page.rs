@@ -5,8 +5,8 @@ use toml::{Table, Value};
 
 use super::application::{Content, Object, Page};
 use super::error::Error;
-use super::keys::Keys;
 use super::reader::{Section, each_table, show, whole, word};
+use super::schema::{MOST_OBJECTS, MOST_OF_ONE, OBJECT, PAGE};
 use super::units::BYTES;
 
 /// Pages of S. Ferlin, O. Alay, O. Mehani, R. Boreli, "BLEST: Blocking Estimation-based MPTCP Scheduler for Heterogeneous
@@ -14,21 +14,10 @@ use super::units::BYTES;
 const PAGES: &[(&str, (u64, u64))] =
     &[("wikipedia", (15, 72)), ("amazon", (54, 1024)), ("huffington-post", (138, 3994))];
 
-static DRAWN: Keys = Keys { table: "page = { ... }", plain: &["objects", "bytes", "depth"], directed: &[] };
-static OBJECT: Keys = Keys { table: "page = [{ ... }]", plain: &["size", "after"], directed: &[] };
-/// The keys of all tables.
-#[cfg(test)]
-pub(super) static KEYS: &[&Keys] = &[&DRAWN, &OBJECT];
-
-/// Objects of a page, connections that load it, octets of an object.
-const MOST_OBJECTS: u64 = 100_000;
-const MOST_CONNECTIONS: u64 = 256;
-const LARGEST: u64 = 1_000_000_000_000;
-
 /// Reads `page` and what belongs to it; `think` and `request` are read already.
 pub(super) fn read(section: &Section<'_>, request: u64, think: Duration) -> Result<Page, Error> {
-    let content = section.require("page", "\"amazon\"", content)?;
-    let connections = section.or("connections", 1, |v| whole(v, 1, MOST_CONNECTIONS))?;
+    let content = section.require("page", content)?;
+    let connections = section.value("connections")?;
     Ok(Page { content, connections, request, think })
 }
 
@@ -57,10 +46,17 @@ fn content(value: &Value) -> Result<Content, Error> {
 }
 
 fn drawn(table: &Table) -> Result<Content, Error> {
-    let section = Section::new(table, &DRAWN)?;
-    let objects = section.require("objects", "54", |v| whole(v, 1, MOST_OBJECTS))?;
-    let bytes = section.require("bytes", "\"1 MiB\"", |v| BYTES.read(v, objects, LARGEST))?;
-    let depth = section.or("depth", 2, |v| whole(v, 1, MOST_OBJECTS))?;
+    let section = Section::new(table, &PAGE)?;
+    let (objects, bytes, depth): (u64, u64, u64) =
+        (section.value("objects")?, section.value("bytes")?, section.value("depth")?);
+    if bytes < objects {
+        let problem = format!("{} are less than an octet for each of {objects} objects", BYTES.write(bytes));
+        return Err(Error::at(
+            "bytes",
+            problem,
+            format!("allowed: {} to {}", BYTES.write(objects), BYTES.write(MOST_OF_ONE)),
+        ));
+    }
     if depth > objects && section.has("depth") {
         let problem = format!("a chain of {depth} needs more than {objects} objects");
         return Err(Error::at("depth", problem, "lower depth, or raise objects"));
@@ -75,7 +71,7 @@ fn drawn(table: &Table) -> Result<Content, Error> {
 /// Object number `i`.
 fn object(i: usize, table: &Table) -> Result<Object, Error> {
     let section = Section::new(table, &OBJECT)?;
-    let bytes = section.require("size", "\"10 kB\"", |v| BYTES.read(v, 1, LARGEST))?;
+    let bytes = section.value("size")?;
     if i == 0 {
         return match section.has("after") {
             true => Err(Error::at("after", "the first object is the document, which depends on nothing", "remove it")),

@@ -1,16 +1,15 @@
 //! From text to [`Scenario`].
 
-use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
 use super::application::Application;
 use super::error::{Error, asked, unseen};
-use super::keys::{CONNECTION, LONG_CONNECTION, ROOT};
 use super::middlebox::{Kind, Middlebox};
 use super::model::{Connection, Link, Protocol, Scenario, Stack, Transfer};
-use super::reader::{Section, each_table, flag, show, table, text, whole, word};
+use super::reader::{Section, each_table, show, table, text};
+use super::schema::{CONNECTION, LONG_CONNECTION, ROOT};
 use super::topology::{self, Topology, distinct};
-use super::units::{LATEST, time};
+use super::words::STACKS;
 use super::{connection, generated, legacy, overrides, presets, syntax, trace, transfer};
 use crate::ask::{Ask, go_on};
 
@@ -127,10 +126,10 @@ fn document(
 fn scenario(document: &Table, ask: Ask<'_>) -> Result<Scenario, Error> {
     let root = Section::new(document, &ROOT)?;
     let title = root.or("title", String::new(), title)?;
-    let duration = root.or("duration", Duration::from_secs(3600), |v| time(v, Duration(1), LATEST))?;
-    let seed = root.or("seed", 1, |v| whole(v, 0, i64::MAX as u64))?;
-    let stack = root.or("stack", Stack::Anabranch, |v| word(v, "stack", STACKS))?;
-    let bytes = root.or("bytes", false, |v| bytes(v, stack))?;
+    let duration = root.value("duration")?;
+    let seed = root.value("seed")?;
+    let stack = root.word("stack", STACKS)?;
+    let bytes = bytes(&root, stack)?;
     let (topology, connections) = match generated::expand(document, stack, seed, ask)? {
         None => network(&root, stack, ask)?,
         Some(long) => root
@@ -184,20 +183,19 @@ fn title(value: &Value) -> Result<String, Error> {
     Ok(title.to_owned())
 }
 
-fn bytes(value: &Value, stack: Stack) -> Result<bool, Error> {
-    if value.is_str() {
+fn bytes(root: &Section<'_>, stack: Stack) -> Result<bool, Error> {
+    if let Some(value) = root.get("bytes").filter(|value| value.is_str()) {
         let problem = format!("expected true or false, found {}", show(value));
-        return Err(Error::new(problem, "if this is the size of a transfer, it belongs in [transfer]"));
+        return Err(Error::at("bytes", problem, "if this is the size of a transfer, it belongs in [transfer]"));
     }
-    match (flag(value)?, stack) {
+    match (root.value("bytes")?, stack) {
         (true, Stack::Legacy2011) => {
-            Err(Error::new("the packets of the 2011 model have no bytes", "remove bytes, or stack = \"legacy-2011\""))
+            let problem = "the packets of the 2011 model have no bytes";
+            Err(Error::at("bytes", problem, "remove bytes, or stack = \"legacy-2011\""))
         }
         (bytes, _) => Ok(bytes),
     }
 }
-
-const STACKS: &[(&str, Stack)] = &[("anabranch", Stack::Anabranch), ("legacy-2011", Stack::Legacy2011)];
 
 fn connections(root: &Section<'_>, topology: &Topology, stack: Stack, ask: Ask<'_>) -> Result<Vec<Connection>, Error> {
     match root.get("connection") {
@@ -263,7 +261,7 @@ fn several(
         asked(ask)?;
         let section = Section::new(t, &LONG_CONNECTION)?;
         let protocol = connection::protocol(&section)?;
-        let transfer = section.require("transfer", "{ bytes = \"50 MB\" }", |v| {
+        let transfer = section.require("transfer", |v| {
             table(v, "transfer = { bytes = \"50 MB\" }").and_then(|t| transfer_of(t, protocol, stack))
         })?;
         connection::read(&section, i, topology, protocol, transfer, stack)

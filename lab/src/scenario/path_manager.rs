@@ -5,35 +5,17 @@ use anabranch_stack::time::{Duration, Instant};
 use toml::{Table, Value};
 
 use super::error::Error;
-use super::keys::Keys;
-use super::model::{LinkId, PathAction, PathChange, PathManager};
-use super::reader::{Section, each_table, list, show, whole, word};
+use super::model::{LinkId, PathChange, PathManager};
+use super::reader::{Section, each_table, list, show, whole};
+use super::schema::PATH_CHANGE;
 use super::topology::Topology;
-use super::units::{LATEST, time};
-
-pub(super) static KEYS: Keys =
-    Keys { table: "path_changes = [ { ... } ]", plain: &["at", "path", "action", "by"], directed: &[] };
-
-/// The policies by name.
-pub(super) const POLICIES: &[(&str, PathManager)] = &[
-    ("one-per-interface", PathManager::OnePerInterface),
-    ("full-mesh", PathManager::FullMesh),
-    ("none", PathManager::None),
-];
-
-/// The actions by name.
-pub(super) const ACTIONS: &[(&str, PathAction)] = &[
-    ("add", PathAction::Add),
-    ("remove", PathAction::Remove),
-    ("backup", PathAction::Backup),
-    ("regular", PathAction::Regular),
-];
+use super::words::{ACTIONS, ENDS, POLICIES};
 
 const WRITTEN: &str = "path_changes = [ { at = \"10 s\", path = 1, action = \"remove\" } ]";
 
 /// The policy.
 pub(super) fn policy(section: &Section<'_>) -> Result<PathManager, Error> {
-    section.or("path_manager", PathManager::default(), |v| word(v, "path manager", POLICIES))
+    section.word("path_manager", POLICIES)
 }
 
 /// Changes in order of time; those of one instant in the order of the file.
@@ -49,12 +31,12 @@ pub(super) fn changes(
 }
 
 fn one(value: &Table, paths: &[Vec<LinkId>], topology: &Topology) -> Result<PathChange, Error> {
-    let section = Section::new(value, &KEYS)?;
+    let section = Section::new(value, &PATH_CHANGE)?;
     Ok(PathChange {
-        at: Instant(section.require("at", "\"10 s\"", |v| time(v, Duration::ZERO, LATEST))?.0),
-        path: section.require("path", "1, the number of a path", |v| path(v, paths, topology))?,
-        client: section.or("by", true, |v| word(v, "host", &[("client", true), ("server", false)]))?,
-        action: section.require("action", "\"remove\"", |v| word(v, "action", ACTIONS))?,
+        at: Instant(section.value::<Duration>("at")?.0),
+        path: section.require("path", |v| path(v, paths, topology))?,
+        client: section.word("by", ENDS)?,
+        action: section.word("action", ACTIONS)?,
     })
 }
 

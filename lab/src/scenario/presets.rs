@@ -8,6 +8,7 @@ use toml::{Table, Value};
 use super::error::Error;
 use super::nearest::did_you_mean;
 use super::reader::{show, text};
+use super::schema::{LINK, PATH};
 
 /// A preset.
 #[derive(Clone, Copy, Debug)]
@@ -122,8 +123,9 @@ pub static PRESETS: &[Preset] = &[
 
 /// Writes out the presets of `document`.
 pub(super) fn expand(document: &mut Table) -> Result<(), Error> {
-    for kind in ["path", "link"] {
-        let Some(Value::Array(links)) = document.get_mut(kind) else { continue };
+    for keys in [&PATH, &LINK] {
+        let kind = keys.name;
+        let Some(Value::Array(links)) = document.get_mut(kind).filter(|_| keys.contains("preset")) else { continue };
         for (i, link) in links.iter_mut().enumerate() {
             let Some(table) = link.as_table_mut() else { continue };
             let Some(value) = table.remove("preset") else { continue };

@@ -1,47 +1,95 @@
-//! Reading one TOML table by hand: known keys, expected types, words from a list.
+//! Reading one TOML table by the table of its keys: known keys, values in their ranges, words from a list.
 //!
 //! A derived deserialiser would be shorter, but its messages name Rust types and lose the key path. Here unknown keys
 //! are refused before any value is read, so that a misspelt key is named as such and not as a missing one.
 
+use anabranch_stack::registry::{Range, Setting};
+use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
 use super::error::Error;
-use super::keys::{Keys, TABLES};
 use super::nearest::{did_you_mean, nearest};
+use super::schema::{self, Default as Usual, HOMES, Key, example};
+use super::units::{BYTES, PACKETS, RATE, TIME, word_or};
 
 /// A table whose keys are all known.
 #[derive(Debug)]
 pub(super) struct Section<'a> {
     table: &'a Table,
-    keys: &'static Keys,
+    keys: &'static schema::Table,
+}
+
+/// A type that a value of a scenario is read as.
+pub(super) trait Readable: Sized {
+    /// The value; the table of keys must give a range of this type.
+    fn from(setting: Setting) -> Option<Self>;
+}
+
+impl Readable for bool {
+    fn from(setting: Setting) -> Option<Self> {
+        if let Setting::Flag(flag) = setting { Some(flag) } else { None }
+    }
+}
+
+impl Readable for f64 {
+    fn from(setting: Setting) -> Option<Self> {
+        if let Setting::Number(n) = setting { Some(n) } else { None }
+    }
+}
+
+impl Readable for Duration {
+    fn from(setting: Setting) -> Option<Self> {
+        setting.time()
+    }
+}
+
+macro_rules! whole {
+    ($($type:ty),*) => {$(
+        impl Readable for $type {
+            fn from(setting: Setting) -> Option<Self> {
+                setting.whole().and_then(|n| n.try_into().ok())
+            }
+        }
+    )*};
+}
+whole!(u32, u64, usize);
+
+/// A word beside the range stands for `None`.
+impl<T: Readable> Readable for Option<T> {
+    fn from(setting: Setting) -> Option<Self> {
+        if matches!(setting, Setting::Word(_)) { Some(None) } else { T::from(setting).map(Some) }
+    }
 }
 
 impl<'a> Section<'a> {
     /// Refuses keys that are not in `keys`.
-    pub(super) fn new(table: &'a Table, keys: &'static Keys) -> Result<Self, Error> {
+    pub(super) fn new(table: &'a Table, keys: &'static schema::Table) -> Result<Self, Error> {
         match table.keys().find(|k| !keys.contains(k)) {
             None => Ok(Self { table, keys }),
             Some(unknown) => Err(Self::unknown(unknown, keys)),
         }
     }
 
-    fn unknown(key: &str, keys: &Keys) -> Error {
-        let own: Vec<&str> = keys.all().collect();
-        let base = key.strip_suffix("_up").or_else(|| key.strip_suffix("_down")).unwrap_or(key);
-        let ending = &key[base.len()..];
-        let home = TABLES.iter().find(|k| k.contains(key)).map(|k| format!("it belongs in {}; ", k.table));
+    fn unknown(name: &str, keys: &schema::Table) -> Error {
+        let base = name.strip_suffix("_up").or_else(|| name.strip_suffix("_down")).unwrap_or(name);
+        let ending = &name[base.len()..];
+        let own: Vec<&str> = keys.keys().map(|key| key.name).collect();
+        let directed: Vec<&str> = keys.keys().filter(|key| key.directed).map(|key| key.name).collect();
+        let home = HOMES.iter().find(|table| table.contains(name));
         let hint = if let Some(home) = home {
-            home
-        } else if let Some(near) = nearest(base, keys.directed).filter(|_| !ending.is_empty()) {
+            format!("it belongs in {}; ", home.written)
+        } else if let Some(near) = nearest(base, &directed).filter(|_| !ending.is_empty()) {
             format!("did you mean \"{near}{ending}\"? ")
         } else {
-            did_you_mean(key, &own)
+            did_you_mean(name, &own)
         };
-        let directed = match keys.directed {
-            [] => "",
-            _ => " (most also with _up or _down)",
+        let some = if directed.is_empty() { "" } else { " (most also with _up or _down)" };
+        let allowed = if own.len() > MANY {
+            format!("`anabranch list keys` has those of {}{some}", keys.written)
+        } else {
+            format!("allowed in {}: {}{some}", keys.written, own.join(", "))
         };
-        Error::at(key, "unknown key", format!("{hint}allowed in {}: {}{directed}", keys.table, own.join(", ")))
+        Error::at(name, "unknown key", format!("{hint}{allowed}"))
     }
 
     /// The keys given, in the order of the file.
@@ -60,13 +108,69 @@ impl<'a> Section<'a> {
 
     /// The value of `key`, if it is given.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
-        debug_assert!(self.keys.contains(key), "{key} is read but not listed for {}", self.keys.table);
+        debug_assert!(self.keys.contains(key), "{key} is read but not listed for {}", self.keys.written);
         self.table.get(key)
     }
 
     /// Whether `key` is given.
     pub(super) fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
+    }
+
+    fn key(&self, name: &str) -> &'static Key {
+        self.keys.find(name).unwrap_or_else(|| panic!("{name} is read but not listed for {}", self.keys.written))
+    }
+
+    /// Reads `name` as the table of keys says, if it is given.
+    pub(super) fn setting(&self, name: &str) -> Result<Option<Setting>, Error> {
+        let Some(value) = self.table.get(name) else { return Ok(None) };
+        setting(value, self.key(name)).map(Some).map_err(|e| e.within(name))
+    }
+
+    /// The value of `name`, if it is given.
+    pub(super) fn given_value<T: Readable>(&self, name: &str) -> Result<Option<T>, Error> {
+        Ok(self.setting(name)?.map(|setting| made(setting, name)))
+    }
+
+    /// The value of `name`, or `default`.
+    pub(super) fn value_or<T: Readable>(&self, name: &str, default: T) -> Result<T, Error> {
+        Ok(self.given_value(name)?.unwrap_or(default))
+    }
+
+    /// The value of `name`, or the default of the table of keys. A key without a default must be given.
+    pub(super) fn value<T: Readable>(&self, name: &str) -> Result<T, Error> {
+        match (self.setting(name)?, &self.key(name).default) {
+            (Some(setting), _) => Ok(made(setting, name)),
+            (None, Usual::Of(usual)) => Ok(made(*usual, name)),
+            (None, _) => Err(self.missing(name)),
+        }
+    }
+
+    /// The meaning of the word at `name`, or of the word that is the default. A key without a default must be given.
+    pub(super) fn word<T: Copy>(&self, name: &str, words: &[(&'static str, T)]) -> Result<T, Error> {
+        let usual = |usual: &str| words.iter().find(|(word, _)| *word == usual).map(|(_, meaning)| *meaning);
+        match (self.word_given(name, words)?, &self.key(name).default) {
+            (Some(meaning), _) => Ok(meaning),
+            (None, Usual::Of(Setting::Word(word))) => usual(word).ok_or_else(|| self.missing(name)),
+            (None, _) => Err(self.missing(name)),
+        }
+    }
+
+    /// The meaning of the word at `name`, if it is given.
+    pub(super) fn word_given<T: Copy>(&self, name: &str, words: &[(&'static str, T)]) -> Result<Option<T>, Error> {
+        self.read(name, |value| word(value, &self.key(name).called(), words))
+    }
+
+    /// The quantity at `name` in base units, if it is given.
+    pub(super) fn quantity(&self, name: &str) -> Result<Option<i64>, Error> {
+        let schema::Value::Quantity(kind, least, most) = self.key(name).value else {
+            panic!("the table of keys has no quantity for {name}")
+        };
+        self.read(name, |value| kind.read_within(value, least, most))
+    }
+
+    fn missing(&self, name: &str) -> Error {
+        Error::at(name, "missing", format!("write, for example, {name} = {}", self.key(name).shown()))
     }
 
     /// Reads `key` with `parse` if it is given.
@@ -84,16 +188,65 @@ impl<'a> Section<'a> {
         Ok(self.read(key, parse)?.unwrap_or(default))
     }
 
-    /// Reads `key`, which must be given; `example` shows how.
-    pub(super) fn require<T>(
-        &self,
-        key: &str,
-        example: &str,
-        parse: impl Fn(&'a Value) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        self.read(key, parse)?
-            .ok_or_else(|| Error::at(key, "missing", format!("write, for example, {key} = {example}")))
+    /// Reads `key`, which must be given.
+    pub(super) fn require<T>(&self, key: &str, parse: impl Fn(&'a Value) -> Result<T, Error>) -> Result<T, Error> {
+        self.read(key, parse)?.ok_or_else(|| self.missing(key))
     }
+}
+
+/// A message about an unknown key lists up to so many keys.
+const MANY: usize = 24;
+
+/// # Panics
+/// If the range of the key `name` is of another type.
+fn made<T: Readable>(setting: Setting, name: &str) -> T {
+    T::from(setting).unwrap_or_else(|| panic!("{name} has no value of this type: {setting:?}"))
+}
+
+/// A value of `key`, in its range.
+pub(super) fn setting(value: &Value, key: &Key) -> Result<Setting, Error> {
+    let (range, words) = key.range().unwrap_or_else(|| panic!("the table of keys has no range for {}", key.name));
+    let choices: Vec<(&str, &'static str)> = words.iter().map(|word| (*word, *word)).collect();
+    if range == Range::Word {
+        return word(value, &key.called(), &choices).map(Setting::Word);
+    }
+    if words.is_empty() {
+        return ranged(value, range);
+    }
+    let choices: Vec<(&str, Setting)> = words.iter().map(|word| (*word, Setting::Word(word))).collect();
+    word_or(value, &choices, |v| ranged(v, range), example(range).trim_matches('"'))
+}
+
+/// A value in `range`.
+pub(super) fn ranged(value: &Value, range: Range) -> Result<Setting, Error> {
+    match range {
+        Range::Flag => flag(value).map(Setting::Flag),
+        Range::Whole(least, most) => whole(value, least, most).map(Setting::Whole),
+        Range::Octets(least, most) => BYTES.read(value, least, most).map(Setting::Whole),
+        Range::Rate(least, most) => RATE.read(value, least, most).map(Setting::Whole),
+        Range::Packets(least, most) => PACKETS.read(value, least, most).map(Setting::Whole),
+        Range::Time(least, most) => TIME.read(value, least.0, most.0).map(|ns| Setting::Time(Duration(ns))),
+        Range::Share(..) => match super::units::ratio(value)? {
+            share if range.allows(Setting::Number(share)) => Ok(Setting::Number(share)),
+            _ => Err(Error::new(format!("{} is out of range", show(value)), format!("allowed: {range}"))),
+        },
+        _ => number(value, range).map(Setting::Number),
+    }
+}
+
+/// A plain number in `range`.
+fn number(value: &Value, range: Range) -> Result<f64, Error> {
+    let n = value.as_float().or(value.as_integer().map(|n| n as f64)).unwrap_or(f64::NAN);
+    if range.allows(Setting::Number(n)) {
+        return Ok(n);
+    }
+    let (unit, least, most) = match range {
+        Range::RoundTrips(least, most) => (" of smoothed round-trip times", least, most),
+        Range::Number(least, most) => ("", least, most),
+        other => unreachable!("{other:?} has no plain numbers"),
+    };
+    let allowed = format!("allowed: a number from {least} to {most}, without quotes");
+    Err(Error::new(format!("expected a number{unit} from {least} to {most}, found {}", show(value)), allowed))
 }
 
 /// A value as it would stand in a file, shortened.
@@ -139,16 +292,6 @@ pub(super) fn whole(value: &Value, min: u64, max: u64) -> Result<u64, Error> {
         Ok(n) if (min..=max).contains(&n) => Ok(n),
         _ => Err(Error::new(format!("{n} is out of range"), allowed)),
     }
-}
-
-/// A plain number above zero, of at most a million.
-pub(super) fn positive(value: &Value) -> Result<f64, Error> {
-    let n = value.as_float().or(value.as_integer().map(|n| n as f64)).unwrap_or(f64::NAN);
-    if (1e-6..=1e6).contains(&n) {
-        return Ok(n);
-    }
-    let allowed = "allowed: a number from 0.000001 to 1000000, without quotes";
-    Err(Error::new(format!("expected a number above 0, found {}", show(value)), allowed))
 }
 
 /// One of a list of words. `what` names the list: "controller".
@@ -199,20 +342,22 @@ pub(super) fn each_table<'a, T>(
 mod tests {
     use super::*;
 
-    static FRUIT: Keys = Keys { table: "[fruit]", plain: &["apple", "pear"], directed: &["plum"] };
-
     fn refused(text: &str) -> String {
-        Section::new(&text.parse().unwrap(), &FRUIT).unwrap_err().to_string()
+        Section::new(&text.parse().unwrap(), &schema::ACCESS).unwrap_err().to_string()
     }
 
     #[test]
     fn an_unknown_key_gets_the_nearest_word() {
-        assert_eq!(
-            refused("aple = 1"),
-            "aple: unknown key\n  did you mean \"apple\"? allowed in [fruit]: apple, pear, plum (most also with _up or _down)"
+        let said = refused("dellay = 1");
+        assert!(
+            said.starts_with(
+                "dellay: unknown key\n  did you mean \"delay\"? allowed in access = { ... }: rate, delay, "
+            ),
+            "{said}"
         );
-        assert!(refused("plim_up = 1").contains("did you mean \"plum_up\"?"));
-        assert!(refused("apple_up = 1").contains("apple_up: unknown key"));
+        assert!(said.ends_with("ecn_threshold (most also with _up or _down)"), "{said}");
+        assert!(refused("dlay_up = 1").contains("did you mean \"delay_up\"?"));
+        assert!(refused("backup_up = 1").contains("backup_up: unknown key"));
         assert!(refused("mss = 1").contains("it belongs in [connection]"));
     }
 

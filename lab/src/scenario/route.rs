@@ -22,7 +22,7 @@ pub(super) fn read(
     let end = |key: &str, short: NodeId| match (section.read(key, |v| topology.host(v))?, topology.short) {
         (Some(id), _) => Ok(id),
         (None, true) => Ok(short),
-        (None, false) => section.require(key, "\"HOST\", the name of a [[host]]", |v| topology.host(v)),
+        (None, false) => section.require(key, |v| topology.host(v)),
     };
     let (client, server) = (end("client", 0)?, end("server", 1)?);
     let called = |n: NodeId| topology.nodes[n].name.as_str();
@@ -183,8 +183,8 @@ fn complete(paths: &mut Vec<Vec<LinkId>>, client: NodeId, server: NodeId, topolo
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::ROOT;
     use super::super::model::Stack;
+    use super::super::schema::ROOT;
     use super::super::topology;
     use super::*;
     use crate::ask::go_on;

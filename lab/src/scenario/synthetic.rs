@@ -9,8 +9,8 @@ use anabranch_stack::time::Duration;
 use toml::Value;
 
 use super::error::Error;
-use super::properties;
-use super::units::time;
+use super::schema::FASTEST;
+use super::units::{RATE, time};
 use crate::rng::Rng;
 
 /// Millisecond stamps of a trace, in order; the last one is its length.
@@ -28,7 +28,7 @@ pub fn synthetic_trace(rates: &[String], dwell: &str, duration: &str, seed: u64)
             .map_err(|e| e.within(key))
     };
     let read = |(i, text): (usize, &String)| {
-        properties::rate(&Value::String(text.clone())).map_err(|e| e.within(&format!("rate[{i}]")))
+        RATE.read(&Value::String(text.clone()), 1, FASTEST).map_err(|e| e.within(&format!("rate[{i}]")))
     };
     let rates: Vec<u64> = rates.iter().enumerate().map(read).collect::<Result<_, _>>()?;
     let (dwell, duration) = (span("dwell", dwell)?, span("duration", duration)?);

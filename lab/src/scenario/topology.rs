@@ -6,14 +6,12 @@ use anabranch_stack::path::Policy;
 use toml::{Table, Value};
 
 use super::error::{Error, asked};
-use super::keys::{Keys, LINK, PATH};
 use super::model::{Link, LinkId, Node, NodeId, Stack};
 use super::nearest::did_you_mean;
-use super::reader::{Section, each_table, flag, list, name, positive, text, whole};
+use super::reader::{Section, each_table, list, name, text};
+use super::schema::{LINK, NODE, PATH};
 use super::{legacy, link, wifi};
 use crate::ask::Ask;
-
-pub(super) static NODE_KEYS: Keys = Keys { table: "[[host]] and [[router]]", plain: &["name"], directed: &[] };
 
 /// The network: hosts, routers and links.
 #[derive(Debug)]
@@ -57,9 +55,9 @@ fn short(paths: &Value, stack: Stack, ask: Ask<'_>) -> Result<Topology, Error> {
         let section = Section::new(t, &PATH)?;
         let name = section.or("name", format!("path{i}"), name)?;
         let (up, down, changes) = link::read(&section, stack)?;
-        let backup = section.or("backup", false, flag)?;
+        let backup = section.value("backup")?;
         let policy = policy(&section, stack)?;
-        let capture = section.or("capture", false, flag)?;
+        let capture = section.value("capture")?;
         let middleboxes = link::middleboxes(&section, stack)?;
         let wifi = wifi::read(&section)?;
         Ok(Link { name, a: 0, b: 1, up, down, wifi, backup, policy, capture, middleboxes, changes })
@@ -79,8 +77,8 @@ fn full(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<Topology, Erro
         let written = format!("[[{key}]] (with double brackets) for each {key}");
         let new = root.or(key, Vec::new(), |v| {
             let new = each_table(list(v, &written)?, &written, |_, t| {
-                let section = Section::new(t, &NODE_KEYS)?;
-                Ok(Node { name: section.require("name", &format!("\"{key}1\""), name)?, router })
+                let section = Section::new(t, &NODE)?;
+                Ok(Node { name: section.require("name", name)?, router })
             })?;
             distinct(new.iter().map(|n| n.name.as_str()), nodes.iter().map(|n| n.name.as_str()))?;
             Ok(new)
@@ -107,33 +105,27 @@ fn full(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<Topology, Erro
 fn one_link(value: &Table, nodes: &[Node], ids: &HashMap<String, NodeId>, stack: Stack) -> Result<Link, Error> {
     let section = Section::new(value, &LINK)?;
     let end = |v| node(v, nodes, ids);
-    let (a, b) = (section.require("from", "\"client\"", end)?, section.require("to", "\"server\"", end)?);
+    let (a, b) = (section.require("from", end)?, section.require("to", end)?);
     if a == b {
         let problem = format!("the link begins and ends at \"{}\"", nodes[a].name);
         return Err(Error::at("to", problem, "a link joins two different hosts or routers"));
     }
     let (up, down, changes) = link::read(&section, stack)?;
-    let backup = section.or("backup", false, flag)?;
+    let backup = section.value("backup")?;
     let policy = policy(&section, stack)?;
-    let capture = section.or("capture", false, flag)?;
+    let capture = section.value("capture")?;
     let middleboxes = link::middleboxes(&section, stack)?;
-    let name = section.require("name", "\"access1\"", name)?;
+    let name = section.require("name", name)?;
     let wifi = wifi::read(&section)?;
     Ok(Link { name, a, b, up, down, wifi, backup, policy, capture, middleboxes, changes })
 }
 
 /// What schedulers and controllers are told of a path.
 fn policy(section: &Section<'_>, stack: Stack) -> Result<Policy, Error> {
-    let usual = Policy::default();
-    let policy = Policy {
-        cost: section.or("cost", usual.cost, positive)?,
-        weight: section.or("weight", usual.weight, positive)?,
-        priority: section.or("priority", usual.priority, |v| whole(v, 0, 1000).map(|n| n as u32))?,
-    };
     if stack == Stack::Legacy2011 {
-        legacy::check_policy(&policy)?;
+        legacy::check_path(section)?;
     }
-    Ok(policy)
+    Ok(Policy { cost: section.value("cost")?, weight: section.value("weight")?, priority: section.value("priority")? })
 }
 
 impl Topology {

@@ -10,11 +10,11 @@ use toml::{Table, Value};
 
 use super::application::{Application, Extent, Messages, Until};
 use super::error::Error;
-use super::keys::TRANSFER;
 use super::model::{Protocol, Transfer};
-use super::properties::rate;
-use super::reader::{Section, whole, word};
-use super::units::{BYTES, LATEST, time};
+use super::reader::{Section, whole};
+use super::schema::{MOST, MOST_OF_ONE, TRANSFER};
+use super::units::{BYTES, LATEST, TIME};
+use super::words::DIRECTIONS;
 use super::{draw, page, video};
 
 /// Keys of a dialogue; if any of them is given, the transfer is a dialogue.
@@ -31,46 +31,18 @@ const PARTS: &[(&str, &str, &str)] = &[
 ];
 const LADDER: &str = "[\"1 Mbit/s\", \"3 Mbit/s\"]";
 
-/// The most octets of a transfer or a request, a petabyte.
-const MOST: u64 = 1_000_000_000_000_000;
-
-/// The most octets of a message or an object.
-const MOST_OF_ONE: u64 = 1_000_000_000_000;
-
 /// About the length of a browser's request.
 const REQUEST: u64 = 400;
 
 /// So many messages are kept apart.
 const MOST_MESSAGES: u64 = 10_000_000;
 
-fn bytes(value: &Value) -> Result<u64, Error> {
-    BYTES.read(value, 1, MOST)
-}
-
-fn span(value: &Value) -> Result<Duration, Error> {
-    time(value, Duration(1), LATEST)
-}
-
-fn pause(value: &Value) -> Result<Duration, Error> {
-    time(value, Duration::ZERO, LATEST)
-}
-
-/// Octets/s from a rate in bit/s.
-fn read_rate(value: &Value) -> Result<u64, Error> {
-    match rate(value)? / 8 {
-        0 => Err(Error::new("less than an octet a second", "allowed: 8 bit/s to 1 Tbit/s")),
-        octets => Ok(octets),
-    }
-}
-
 /// Reads a transfer over `protocol`.
 pub(super) fn read(value: &Table, protocol: Protocol) -> Result<Transfer, Error> {
     let section = Section::new(value, &TRANSFER)?;
     // Who asks for a page or a film is the client, if nothing else is said.
     let usual = (!(section.has("page") || section.has("ladder")), false);
-    let (up, both) = section.or("direction", usual, |v| {
-        word(v, "direction", &[("up", (true, false)), ("down", (false, false)), ("both", (true, true))])
-    })?;
+    let (up, both) = section.word_given("direction", DIRECTIONS)?.unwrap_or(usual);
     let application = application(&section, protocol)?;
     if both && !matches!(application, Application::Bulk(_) | Application::OnOff { .. }) {
         let problem = "\"both\" is for bulk and on-off transfers over TCP and MPTCP only";
@@ -79,10 +51,10 @@ pub(super) fn read(value: &Table, protocol: Protocol) -> Result<Transfer, Error>
     Ok(Transfer {
         up,
         both,
-        start: Instant(section.or("start", Duration::ZERO, pause)?.0),
-        start_spread: section.or("start_spread", Duration::ZERO, pause)?,
+        start: Instant(section.value::<Duration>("start")?.0),
+        start_spread: section.value("start_spread")?,
         application,
-        read_rate: section.read("read_rate", read_rate)?,
+        read_rate: section.given_value("read_rate")?.map(|bits: u64| bits / 8),
     })
 }
 
@@ -100,7 +72,7 @@ fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application,
         if let Some(key) = stray {
             return Err(only(key, "protocol = \"udp\" is a constant-rate flow", "rate, and bytes or duration"));
         }
-        let rate = section.read("rate", rate)?;
+        let rate = section.given_value("rate")?;
         let ends = rate.is_some() || section.has("bytes") || section.has("duration");
         let extent = if ends { extent(section)? } else { Extent::Run };
         return Ok(Application::ConstantRate { extent, rate });
@@ -110,7 +82,7 @@ fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application,
     }
     if section.has("page") {
         alone(section, "\"page\" makes this a web page", &["page", "connections", "request", "think"])?;
-        let think = section.or("think", Duration::ZERO, pause)?;
+        let think = section.value("think")?;
         return page::read(section, request(section)?, think).map(Arc::new).map(Application::Page);
     }
     if section.has("ladder") {
@@ -123,12 +95,12 @@ fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application,
         alone(section, &why, &["request", "response", "count", "think"])?;
         return dialogue(section);
     }
-    let rate = section.read("rate", rate)?;
+    let rate = section.given_value("rate")?;
     if on_off.is_some() {
         return Ok(Application::OnOff {
             extent: extent(section)?,
-            on: section.require("on", "\"1 s\"", span)?,
-            off: section.require("off", "\"1 s\"", pause)?,
+            on: section.value("on")?,
+            off: section.value("off")?,
             rate,
         });
     }
@@ -160,11 +132,11 @@ fn messages(section: &Section<'_>) -> Result<Messages, Error> {
     let own = ["message", "interval", "deadline", "count", "duration"];
     alone(section, "\"message\" makes this a transfer of messages", &own)?;
     let size = |v: &Value| draw::read(v, "\"1 kB\"", MOST_OF_ONE, |v| BYTES.read(v, 1, MOST_OF_ONE));
-    let interval = |v: &Value| draw::read(v, "\"20 ms\"", LATEST.0, |v| span(v).map(|d| d.0));
-    let size = section.require("message", "\"1 kB\"", size)?;
-    let interval = section.require("interval", "\"20 ms\"", interval)?;
-    let deadline = section.read("deadline", span)?;
-    let until = match (section.read("count", |v| whole(v, 1, MOST_MESSAGES))?, section.read("duration", span)?) {
+    let interval = |v: &Value| draw::read(v, "\"20 ms\"", LATEST.0, |v| TIME.read(v, 1, LATEST.0));
+    let size = section.require("message", size)?;
+    let interval = section.require("interval", interval)?;
+    let deadline = section.given_value("deadline")?;
+    let until = match (section.read("count", |v| whole(v, 1, MOST_MESSAGES))?, section.given_value("duration")?) {
         (Some(_), Some(_)) => {
             return Err(Error::new(
                 "both count and duration say when there are no more messages",
@@ -182,17 +154,17 @@ fn messages(section: &Section<'_>) -> Result<Messages, Error> {
 }
 
 fn dialogue(section: &Section<'_>) -> Result<Application, Error> {
-    let request = section.require("request", "\"200 B\"", bytes)?;
-    let response = section.require("response", "\"100 kB\"", bytes)?;
-    let count = section.or("count", 1, |v| whole(v, 1, 1_000_000_000))?;
+    let request = section.value("request")?;
+    let response = section.value("response")?;
+    let count = section.value_or("count", 1_u64)?;
     // Both have at least one octet, so this bounds the count, too.
     for (key, octets) in [("request", request), ("response", response)] {
-        if octets.saturating_mul(count) > MOST {
+        if u64::saturating_mul(octets, count) > MOST {
             let problem = format!("{count} times {} are more than {}", BYTES.write(octets), BYTES.write(MOST));
             return Err(Error::at("count", problem, format!("lower count or {key}")));
         }
     }
-    let think = section.or("think", Duration::ZERO, pause)?;
+    let think = section.value("think")?;
     Ok(Application::RequestResponse { request, response, count, think })
 }
 
@@ -201,11 +173,12 @@ fn only(key: &str, why: &str, keys: &str) -> Error {
 }
 
 fn extent(section: &Section<'_>) -> Result<Extent, Error> {
-    match (section.read("bytes", bytes)?, section.read("duration", span)?) {
+    match (section.given_value("bytes")?, section.given_value("duration")?) {
         (Some(_), Some(_)) => {
             Err(Error::new("both bytes and duration say when the transfer ends", "remove one of the two"))
         }
         (None, Some(d)) => Ok(Extent::Duration(d)),
-        (b, None) => Ok(Extent::Bytes(b.unwrap_or(50_000_000))),
+        (None, None) => section.value("bytes").map(Extent::Bytes),
+        (Some(bytes), None) => Ok(Extent::Bytes(bytes)),
     }
 }

@@ -17,7 +17,7 @@ pub(super) const LATEST: Duration = Duration::from_secs(1000 * 3600);
 
 /// A kind of quantity: its words and its units with their size in the base unit.
 #[derive(Debug)]
-pub(super) struct Kind {
+pub(crate) struct Kind {
     /// Its name with an article, for messages.
     name: &'static str,
     example: &'static str,
@@ -149,9 +149,28 @@ impl Kind {
         Ok(if sign.is_some() { -n } else { n })
     }
 
+    /// Reads a quantity from `least` to `most` base units. If `least` is negative, the range must be symmetric.
+    pub(super) fn read_within(&self, value: &Value, least: i64, most: i64) -> Result<i64, Error> {
+        match u64::try_from(least) {
+            Ok(least) => self.read(value, least, most as u64).map(|n| n as i64),
+            Err(_) => self.read_signed(value, most as u64),
+        }
+    }
+
     /// Whether `value` is text that ends in one of this kind's units.
     pub(super) fn fits(&self, value: &Value) -> bool {
         value.as_str().and_then(|t| self.split(t).ok()).is_some_and(|(_, u)| self.units.iter().any(|(n, _)| *n == u))
+    }
+
+    /// A quantity as it is written.
+    pub(super) fn example(&self) -> &'static str {
+        self.example
+    }
+
+    /// The quantities from `least` to `most` base units, for people.
+    pub(super) fn between(&self, least: i64, most: i64) -> String {
+        let one = |n: i64| format!("{}{}", if n < 0 { "-" } else { "" }, self.write(n.unsigned_abs()));
+        if least == 0 { format!("0 to {}", one(most)) } else { format!("{} to {}", one(least), one(most)) }
     }
 
     /// `n` base units in the largest unit that divides them.

@@ -5,24 +5,22 @@ use toml::Value;
 
 use super::application::Video;
 use super::error::Error;
-use super::properties::rate;
 use super::reader::{Section, list, whole};
-use super::units::{LATEST, RATE, TIME, time};
+use super::schema::FASTEST;
+use super::units::{RATE, TIME};
 
 /// Qualities of a film, and segments.
 const MOST_RUNGS: usize = 64;
 const MOST_SEGMENTS: u64 = 1_000_000;
-const SEGMENT: Duration = Duration::from_secs(4);
 const BUFFER: Duration = Duration::from_secs(30);
 
 /// Reads `ladder` and what belongs to it; `request` is read already.
 pub(super) fn read(section: &Section<'_>, request: u64) -> Result<Video, Error> {
-    let ladder = section.require("ladder", "[\"1 Mbit/s\", \"3 Mbit/s\"]", ladder)?;
-    let span = |v: &Value| time(v, Duration(1_000_000), LATEST);
-    let segment = section.or("segment", SEGMENT, span)?;
-    let count = section.require("count", "30", |v| whole(v, 1, MOST_SEGMENTS))?;
-    let buffer = section.or("buffer", Duration(BUFFER.0.max(segment.0)), span)?;
-    let startup = section.or("startup", segment, span)?;
+    let ladder = section.require("ladder", ladder)?;
+    let segment: Duration = section.value("segment")?;
+    let count = section.require("count", |v| whole(v, 1, MOST_SEGMENTS))?;
+    let buffer = section.value_or("buffer", Duration(BUFFER.0.max(segment.0)))?;
+    let startup = section.value_or("startup", segment)?;
     if buffer.0 < segment.0 {
         let problem = format!("{} hold no segment of {}", TIME.write(buffer.0), TIME.write(segment.0));
         return Err(Error::at("buffer", problem, "raise buffer, or lower segment"));
@@ -38,7 +36,10 @@ pub(super) fn read(section: &Section<'_>, request: u64) -> Result<Video, Error> 
 
 fn ladder(value: &Value) -> Result<Vec<u64>, Error> {
     let written = "ladder = [\"1 Mbit/s\", \"3 Mbit/s\"]";
-    let rates = list(value, written)?.iter().enumerate().map(|(i, v)| rate(v).map_err(|e| e.within(&format!("[{i}]"))));
+    let rates = list(value, written)?
+        .iter()
+        .enumerate()
+        .map(|(i, v)| RATE.read(v, 1, FASTEST).map_err(|e| e.within(&format!("[{i}]"))));
     let rates: Vec<u64> = rates.collect::<Result<_, _>>()?;
     if rates.is_empty() || rates.len() > MOST_RUNGS {
         return Err(Error::new(format!("{} bit rates", rates.len()), format!("allowed: 1 to {MOST_RUNGS}")));

@@ -6,20 +6,18 @@ use toml::{Table, Value};
 use anabranch_stack::time::Duration;
 
 use super::error::Error;
-use super::keys::{DIRECTED, Keys, WIFI};
 use super::model::{Change, ChangeKind, Link};
-use super::reader::{Section, each_table, flag, list, name, show, table, whole, word};
-use super::units::{BYTES, FREQUENCY, LATEST, LENGTH, LEVEL, PACKETS, POWER, RATE, SPEED, time, word_or};
+use super::reader::{Section, each_table, list, name, show, table};
+use super::schema::{PATH, WAYPOINT, WIFI};
+use super::units::{BYTES, FREQUENCY, LENGTH, RATE, SPEED, word_or};
 use super::wifi_high;
-use crate::wifi::channel::{Fading, NAKAGAMI_M, PathLoss};
+use super::words::{FADINGS, MODES, PATH_LOSSES};
+use crate::wifi::channel::{Fading, PathLoss};
 use crate::wifi::error::Model;
 use crate::wifi::mobility::{Course, Movement, Point};
 use crate::wifi::phy::{Band, Phy, Standard};
 use crate::wifi::rate::Choice;
 use crate::wifi::{Air, Wifi};
-
-pub(super) static WAYPOINT: Keys =
-    Keys { table: "waypoints = [ { ... } ]", plain: &["at", "distance", "position"], directed: &[] };
 
 const WRITTEN: &str = "wifi = { standard = \"802.11g\", distance = \"30 m\" }";
 const WAYPOINTS: &str = "waypoints = [ { at = \"10 s\", distance = \"80 m\" } ]";
@@ -31,16 +29,13 @@ const SWIFTEST: u64 = 1_000_000;
 
 /// The wireless part of the link that `section` describes, if it has one.
 pub(super) fn read(section: &Section<'_>) -> Result<Option<Wifi>, Error> {
-    let wired = section.given().any(|k| {
-        let base = k.strip_suffix("_up").or_else(|| k.strip_suffix("_down")).unwrap_or(k);
-        DIRECTED.contains(&base)
-    });
+    let wired = section.given().any(|k| PATH.find(k).is_some_and(|key| key.directed));
     section.read("wifi", |v| table(v, WRITTEN).and_then(|t| wifi(&Section::new(t, &WIFI)?, wired)))
 }
 
 fn wifi(section: &Section<'_>, wired: bool) -> Result<Wifi, Error> {
-    let standard = section.or("standard", Standard::G, |v| word(v, "standard", &Standard::NAMES))?;
-    let ad_hoc = section.or("mode", false, |v| word(v, "mode", &[("infrastructure", false), ("ad-hoc", true)]))?;
+    let standard = section.word("standard", &Standard::NAMES)?;
+    let ad_hoc = section.word("mode", MODES)?;
     if ad_hoc && wired {
         let problem = "an ad-hoc path has no access point with a wired hop behind it";
         return Err(Error::at("mode", problem, "remove rate, delay and the like of the path, or mode = \"ad-hoc\""));
@@ -60,13 +55,13 @@ fn wifi(section: &Section<'_>, wired: bool) -> Result<Wifi, Error> {
         station: movement(section, access_point)?,
         access_point,
         wired,
-        tx_power_dbm: section.or("tx_power", 16.02, |v| micro(POWER.read_signed(v, 100_000_000)))?,
-        retry_limit: section.or("retry_limit", 7, |v| whole(v, 1, 255))? as u32,
+        tx_power_dbm: section.quantity("tx_power")?.map_or(16.02, micro),
+        retry_limit: section.value("retry_limit")?,
         rts_threshold: section.or("rts_threshold", later.rts_threshold, |v| {
             word_or(v, &[("off", None)], |v| BYTES.read(v, 0, longest_rts).map(|n| Some(n as u32)), "1000 B")
         })?,
-        queue: section.or("queue", 500, |v| PACKETS.read(v, 1, 10_000_000))? as usize,
-        max_age: section.or("max_age", Duration::from_millis(500), |v| time(v, Duration(1), LATEST))?.0,
+        queue: section.value("queue")?,
+        max_age: section.value::<Duration>("max_age")?.0,
         high: later.own,
         air: Air {
             standard,
@@ -76,21 +71,21 @@ fn wifi(section: &Section<'_>, wired: bool) -> Result<Wifi, Error> {
             ad_hoc,
             path_loss: path_loss(section, standard, later.band)?,
             fading: fading(section)?,
-            error_model: section.or("error_model", Model::Table, |v| word(v, "error model", &Model::NAMES))?,
-            preamble_detection: section.or("preamble_detection", true, flag)?,
-            noise_figure_db: section.or("noise_figure", 7.0, |v| micro(LEVEL.read(v, 0, 100_000_000)))?,
+            error_model: section.word("error_model", &Model::NAMES)?,
+            preamble_detection: section.value("preamble_detection")?,
+            noise_figure_db: section.quantity("noise_figure")?.map_or(7.0, micro),
         },
     })
 }
 
 /// A quantity in millionths as a number of units.
-fn micro<T: TryInto<i64>>(value: Result<T, Error>) -> Result<f64, Error> {
-    value.map(|v| v.try_into().unwrap_or(0) as f64 / 1e6)
+fn micro(quantity: i64) -> f64 {
+    quantity as f64 / 1e6
 }
 
 /// A quantity in thousandths as a number of units.
-fn milli<T: TryInto<i64>>(value: Result<T, Error>) -> Result<f64, Error> {
-    value.map(|v| v.try_into().unwrap_or(0) as f64 / 1e3)
+fn milli(quantity: i64) -> f64 {
+    quantity as f64 / 1e3
 }
 
 fn width(value: &Value, standard: Standard) -> Result<u32, Error> {
@@ -120,13 +115,9 @@ fn rate(value: &Value, standard: Standard, width: u32, phy: &Phy) -> Result<Choi
     )
 }
 
-fn length(value: &Value) -> Result<f64, Error> {
-    milli(LENGTH.read(value, 0, FARTHEST))
-}
-
 /// Two coordinates.
 fn point(value: &Value) -> Result<Point, Error> {
-    pair(value, "[\"30 m\", \"0 m\"]", |v| milli(LENGTH.read_signed(v, FARTHEST)))
+    pair(value, "[\"30 m\", \"0 m\"]", |v| LENGTH.read_signed(v, FARTHEST).map(milli))
 }
 
 fn pair(value: &Value, written: &str, read: impl Fn(&Value) -> Result<f64, Error>) -> Result<Point, Error> {
@@ -150,14 +141,11 @@ fn number(value: &Value, least: f64, most: f64) -> Result<f64, Error> {
 }
 
 fn path_loss(section: &Section<'_>, standard: Standard, band: Band) -> Result<PathLoss, Error> {
-    let friis =
-        section.or("path_loss", false, |v| word(v, "path loss", &[("log-distance", false), ("friis", true)]))?;
-    let frequency = section
-        .or("frequency", standard.frequency(band) as u64, |v| FREQUENCY.read(v, 1_000_000, 1_000_000_000_000))?
-        as f64;
-    let exponent = section.or("path_loss_exponent", 3.0, |v| number(v, 0.0, 10.0))?;
-    let reference_db = section.or("reference_loss", 46.6777, |v| micro(LEVEL.read(v, 0, 300_000_000)))?;
-    let reference_m = section.or("reference_distance", 1.0, |v| milli(LENGTH.read(v, 1, FARTHEST)))?;
+    let friis = section.word("path_loss", PATH_LOSSES)?;
+    let frequency = section.quantity("frequency")?.map_or(standard.frequency(band), |hz| hz as f64);
+    let exponent = section.value("path_loss_exponent")?;
+    let reference_db = section.quantity("reference_loss")?.map_or(46.6777, micro);
+    let reference_m = section.quantity("reference_distance")?.map_or(1.0, milli);
     for key in ["path_loss_exponent", "reference_loss", "reference_distance"] {
         if friis && section.has(key) {
             return Err(Error::at(
@@ -175,8 +163,7 @@ fn path_loss(section: &Section<'_>, standard: Standard, band: Band) -> Result<Pa
 }
 
 fn fading(section: &Section<'_>) -> Result<Fading, Error> {
-    let kinds = [("none", Fading::None), ("nakagami", Fading::Nakagami(NAKAGAMI_M)), ("rayleigh", Fading::Rayleigh)];
-    let kind = section.or("fading", Fading::None, |v| word(v, "fading", &kinds))?;
+    let kind = section.word("fading", FADINGS)?;
     let shapes = section.read("nakagami_m", |v| match v.as_array().map(Vec::as_slice) {
         Some([a, b, c]) => Ok([number(a, 0.5, 1000.0)?, number(b, 0.5, 1000.0)?, number(c, 0.5, 1000.0)?]),
         Some(_) => Err(Error::new("expected one shape, or three by distance", "write 1.5 or [1.5, 0.75, 0.75]")),
@@ -192,7 +179,7 @@ fn fading(section: &Section<'_>) -> Result<Fading, Error> {
 /// Where the station is and how it moves; distances are from the access point, along the first axis.
 fn movement(section: &Section<'_>, access_point: Point) -> Result<Movement, Error> {
     let away = |d: f64| [access_point[0] + d, access_point[1]];
-    let distance = section.read("distance", length)?;
+    let distance = section.quantity("distance")?.map(milli);
     let start = match (distance, section.read("position", point)?) {
         (Some(_), Some(_)) => {
             return Err(Error::at("position", "both distance and position say where the station is", "remove one"));
@@ -200,7 +187,7 @@ fn movement(section: &Section<'_>, access_point: Point) -> Result<Movement, Erro
         (d, None) => away(d.unwrap_or(30.0)),
         (None, Some(p)) => p,
     };
-    let speed = |v: &Value| milli(SPEED.read_signed(v, SWIFTEST));
+    let speed = |v: &Value| SPEED.read_signed(v, SWIFTEST).map(milli);
     let velocity = section.read("velocity", |v| match v {
         Value::Array(_) => pair(v, "[\"1 m/s\", \"0 m/s\"]", speed),
         _ => speed(v).map(|v| [v, 0.0]),
@@ -221,8 +208,8 @@ fn movement(section: &Section<'_>, access_point: Point) -> Result<Movement, Erro
 
 fn waypoint(t: &Table, away: impl Fn(f64) -> Point) -> Result<(u64, Point), Error> {
     let section = Section::new(t, &WAYPOINT)?;
-    let at = section.require("at", "\"10 s\"", |v| time(v, Duration::ZERO, LATEST))?.0;
-    match (section.read("distance", length)?, section.read("position", point)?) {
+    let at = section.value::<Duration>("at")?.0;
+    match (section.quantity("distance")?.map(milli), section.read("position", point)?) {
         (Some(d), None) => Ok((at, away(d))),
         (None, Some(p)) => Ok((at, p)),
         _ => Err(Error::new("a waypoint has either a distance or a position", format!("write {WAYPOINTS}"))),

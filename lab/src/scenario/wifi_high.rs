@@ -7,8 +7,10 @@ use anabranch_stack::time::Duration;
 
 use super::error::Error;
 use super::nearest::did_you_mean;
-use super::reader::{Section, flag, show, whole, word};
+use super::reader::{Section, show, whole};
+use super::schema::WIFI_HIGH;
 use super::units::{BYTES, FREQUENCY, LATEST, RATE, time, word_or};
+use super::words::LIKES;
 use crate::wifi::aggregate::Limits;
 use crate::wifi::edca::Category;
 use crate::wifi::formats::Format;
@@ -21,20 +23,6 @@ pub(super) const LONGEST_PSDU: u64 = 6_500_631;
 
 /// ns-3's default of RtsCtsThreshold.
 const NS3_RTS: u32 = 65_535;
-
-const KEYS: [&str; 11] = [
-    "band",
-    "mcs",
-    "streams",
-    "guard_interval",
-    "aggregation",
-    "ampdu_limit",
-    "amsdu_limit",
-    "block_ack_window",
-    "category",
-    "txop_limit",
-    "like",
-];
 
 /// What these keys say.
 pub(super) struct Later {
@@ -51,7 +39,7 @@ pub(super) struct Later {
 pub(super) fn read(section: &Section<'_>, standard: Standard, width: u32, ad_hoc: bool) -> Result<Later, Error> {
     let band = standard.bands()[0];
     let Some(format) = standard.format() else {
-        if let Some(key) = KEYS.into_iter().find(|k| section.has(k)) {
+        if let Some(key) = WIFI_HIGH.iter().map(|key| key.name).find(|k| section.has(k)) {
             let problem = format!("{} has no {key}", standard.name());
             let remedy = "remove it, or write standard = \"802.11n\", \"802.11ac\" or \"802.11ax\"";
             return Err(Error::at(key, problem, remedy));
@@ -67,9 +55,7 @@ pub(super) fn read(section: &Section<'_>, standard: Standard, width: u32, ad_hoc
         let problem = format!("the band of 2.4 GHz has no channels of {width} MHz");
         return Err(Error::at("channel_width", problem, "allowed in it: \"20 MHz\", \"40 MHz\""));
     }
-    let like = section.or("like", Like::Standard, |v| {
-        word(v, "model to be like", &[("standard", Like::Standard), ("ns-3", Like::Ns3)])
-    })?;
+    let like = section.word("like", LIKES)?;
     let (streams, fixed) = mcs(section, standard, format, width)?;
     let guard = section.or("guard_interval", format.guards()[0], |v| guard(v, standard, format))?;
     let phy = Phy::high(standard, format, width, band, like);
@@ -78,8 +64,8 @@ pub(super) fn read(section: &Section<'_>, standard: Standard, width: u32, ad_hoc
         streams,
         guard,
         limits: limits(section, standard, format, like)?,
-        category: section.or("category", Category::BestEffort, |v| word(v, "category", &Category::NAMES))?,
-        txop: section.read("txop_limit", |v| time(v, Duration::ZERO, LATEST))?.map(|d| d.0),
+        category: section.word("category", &Category::NAMES)?,
+        txop: section.given_value("txop_limit")?.map(|d: Duration| d.0),
     };
     let rts_threshold = (like == Like::Ns3).then_some(NS3_RTS);
     Ok(Later { band, like, rate: Some(rate), own: Some(own), rts_threshold })
@@ -103,7 +89,7 @@ fn mcs(
     format: Format,
     width: u32,
 ) -> Result<(u8, Option<Option<u8>>), Error> {
-    let streams = section.read("streams", |v| whole(v, 1, 2))?.map(|n| n as u8);
+    let streams = section.given_value("streams")?.map(|n: u32| n as u8);
     let highest = format.mcs(width).max().unwrap_or(0);
     let also = if format == Format::Ht { ", or 8 to 15 with two streams" } else { "" };
     let written = section.read("mcs", |v| match v.as_str() {
@@ -182,7 +168,7 @@ fn rate(
 }
 
 fn limits(section: &Section<'_>, standard: Standard, format: Format, like: Like) -> Result<Limits, Error> {
-    let aggregates = section.or("aggregation", true, flag)?;
+    let aggregates: bool = section.value("aggregation")?;
     for key in ["ampdu_limit", "amsdu_limit"] {
         if !aggregates && section.has(key) {
             return Err(Error::at(

@@ -1,5 +1,6 @@
 //! Builds a configuration step by step and validates it at the end.
 
+use super::field::FIELDS;
 use super::{Acknowledgement, Config, ConfigError, DelayedAck, DsnOctets, KeepAlive, Profile, RtoFloor};
 use crate::controller::Controller;
 use crate::detector::Detector;
@@ -126,7 +127,8 @@ impl Config {
             return Err(ConfigError::Range {
                 field: "opportunistic_retransmission",
                 value: "true".to_owned(),
-                allowed: "false, as acknowledgement is \"coupled\": what one subflow has in flight is not sent on another",
+                allowed: "false with coupled acknowledgement, which sends no segment again on another subflow"
+                    .to_owned(),
             });
         }
         self.needs(&self.controller)?;
@@ -137,42 +139,13 @@ impl Config {
     }
 
     fn ranges(&self) -> Result<(), ConfigError> {
-        let one_second = Duration::from_secs(1);
-        // RFC 1122 4.2.3.2, RFC 5681 4.2, RFC 9293 3.8.6.3: an acknowledgement is delayed by half a second at most.
-        let delayed = match self.delayed_ack {
-            DelayedAck::Off => true,
-            DelayedAck::After(delay) => delay.0 > 0 && delay.0 <= one_second.0 / 2,
-        };
-        // RFC 7323 2.3: no window is larger than 1 GiB.
-        let buffer = |b: Option<u64>| b.is_none_or(|b| (1..=1 << 30).contains(&b));
-        let small = |n: u32| (1..=65_495).contains(&n);
-        let compression = self.ack_compression.0 <= one_second.0 / 10;
-        let keepalive = |k: Option<KeepAlive>| k.is_none_or(|k| k.idle.0 > 0 && k.interval.0 > 0 && k.probes >= 2);
-        let limits: [(&str, bool, &dyn core::fmt::Debug, &'static str); 15] = [
-            ("held_charge", (0.0..=2.0).contains(&self.held_charge), &self.held_charge, "0 to 2"),
-            ("receive_initial", buffer(self.receive_initial), &self.receive_initial, "1 octet to 1 GiB, or none"),
-            ("ack_compression", compression, &self.ack_compression, "zero to 100 ms"),
-            ("mss", small(self.mss), &self.mss, "1 to 65495 octets"),
-            ("receive_buffer", buffer(self.receive_buffer), &self.receive_buffer, "1 octet to 1 GiB, or none"),
-            ("send_buffer", buffer(self.send_buffer), &self.send_buffer, "1 octet to 1 GiB, or none"),
-            ("initial_window", self.initial_window > 0, &self.initial_window, "at least one segment"),
-            ("min_rto", self.min_rto.0 > 0, &self.min_rto, "above zero"),
-            ("initial_rto", self.initial_rto.0 > 0, &self.initial_rto, "above zero"),
-            ("max_retransmissions", self.max_retransmissions > 0, &self.max_retransmissions, "at least 1"),
-            ("delayed_ack", delayed, &self.delayed_ack, "off, or above zero and at most 500 ms"),
-            ("subflow_limit", (1..=255).contains(&self.subflow_limit), &self.subflow_limit, "1 to 255"),
-            ("user_timeout", self.user_timeout.is_none_or(|t| t.0 > 0), &self.user_timeout, "above zero, or none"),
-            (
-                "keepalive",
-                keepalive(self.keepalive),
-                &self.keepalive,
-                "times above zero and at least two probes, or none",
-            ),
-            ("address_limit", self.address_limit <= 255, &self.address_limit, "0 to 255"),
-        ];
-        match limits.into_iter().find(|(_, within, ..)| !within) {
+        match FIELDS.iter().find(|field| !field.allows((field.get)(self))) {
             None => Ok(()),
-            Some((field, _, value, allowed)) => Err(ConfigError::Range { field, value: format!("{value:?}"), allowed }),
+            Some(field) => Err(ConfigError::Range {
+                field: field.name,
+                value: (field.get)(self).to_string(),
+                allowed: field.allowed(),
+            }),
         }
     }
 
@@ -200,8 +173,11 @@ mod tests {
     #[test]
     fn a_field_out_of_its_range_is_named_with_what_is_allowed() {
         let b = Config::builder;
-        assert_eq!(refused(b().mss(0)), "mss: 0 is out of range; allowed: 1 to 65495 octets");
-        assert!(refused(b().receive_buffer(Some(0))).starts_with("receive_buffer: Some(0) is out of range"));
+        assert_eq!(refused(b().mss(0)), "mss: 0 is out of range; allowed: 1 to 65495");
+        assert!(
+            refused(b().receive_buffer(Some(0)))
+                .starts_with("receive_buffer: 0 is out of range; allowed: unlimited, or 1 to 1073741824 octets")
+        );
         assert!(refused(b().delayed_ack(DelayedAck::After(Duration::from_secs(1)))).starts_with("delayed_ack: "));
         assert!(refused(b().user_timeout(Some(Duration::ZERO))).starts_with("user_timeout: "));
         assert!(refused(b().subflow_limit(256)).ends_with("allowed: 1 to 255"));

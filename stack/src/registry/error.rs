@@ -63,7 +63,7 @@ pub enum ConfigError {
         /// What was given.
         value: String,
         /// What may be given.
-        allowed: &'static str,
+        allowed: String,
     },
     /// A retransmission timeout is above the upper bound.
     AboveMaxRto {

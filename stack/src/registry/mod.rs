@@ -10,8 +10,10 @@ use core::str::FromStr;
 use std::sync::Arc;
 
 mod error;
+mod setting;
 
 pub use error::ConfigError;
+pub use setting::{Range, Setting};
 
 /// What an algorithm may know of its connection when it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

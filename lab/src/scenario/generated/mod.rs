@@ -15,13 +15,13 @@ mod shape;
 use toml::{Table, Value};
 
 use super::error::{Error, asked};
-use super::keys::{CONNECTION, Keys, PACED, PATH, TOPOLOGY, TRAFFIC};
 use super::link;
 use super::model::Stack;
-use super::reader::{Section, table, whole, word};
+use super::reader::{Section, table, whole};
+use super::schema::{ACCESS, CONNECTION, PATH, TOPOLOGY, TRAFFIC};
+use super::words::{NETWORKS, PATTERNS, Pattern};
 use crate::ask::Ask;
 use crate::rng::Rng;
-use pattern::Pattern;
 use shape::Shape;
 
 /// The most connections that can be generated; a run with more would take too long.
@@ -61,18 +61,17 @@ pub(super) fn place(fault: Error, traffic: bool) -> Error {
 
 fn network(value: &Value, stack: Stack) -> Result<Shape, Error> {
     let section = Section::new(table(value, "[topology]")?, &TOPOLOGY)?;
-    let own = |key: &str| TOPOLOGY.plain.contains(&key);
+    let own = |key: &str| TOPOLOGY.find(key).is_some_and(|key| !key.directed);
     let given = table(value, "[topology]")?.iter().filter(|(k, _)| !own(k));
     let each: Table = given.map(|(k, v)| (k.clone(), v.clone())).collect();
     Section::new(&each, &PATH).and_then(|s| link::read(&s, stack))?;
     let access = section.read("access", |v| {
         let t = table(v, "access = { rate = \"1 Gbit/s\", delay = \"10 us\" }")?;
-        Section::new(t, &ACCESS_KEYS)?;
+        Section::new(t, &ACCESS)?;
         Section::new(t, &PATH).and_then(|s| link::read(&s, stack))?;
         Ok(t.clone())
     })?;
-    let kinds = [("fat-tree", true), ("dumbbell", false)];
-    let fat_tree = section.require("kind", "\"fat-tree\"", |v| word(v, "kind", &kinds))?;
+    let fat_tree = section.word("kind", NETWORKS)?;
     let (kind, strangers): (_, &[&str]) = match fat_tree {
         true => ("fat-tree", &["hosts", "bottlenecks"]),
         false => ("dumbbell", &["k"]),
@@ -83,15 +82,12 @@ fn network(value: &Value, stack: Stack) -> Result<Shape, Error> {
         return Err(Error::at(key, problem, format!("remove it; {other}")));
     }
     if fat_tree {
-        let k = section.require("k", "4", ports)?;
+        let k = section.require("k", ports)?;
         return Ok(Shape::fat_tree(k, each, access));
     }
-    let hosts = section.require("hosts", "10", |v| whole(v, 1, 10_000))?;
-    let bottlenecks = section.or("bottlenecks", 1, |v| whole(v, 1, 255))?;
-    Ok(Shape::dumbbell(hosts as usize, bottlenecks as usize, each, access))
+    let (hosts, bottlenecks) = (section.value("hosts")?, section.value("bottlenecks")?);
+    Ok(Shape::dumbbell(hosts, bottlenecks, each, access))
 }
-
-static ACCESS_KEYS: Keys = Keys { table: "access = { ... }", plain: &[], directed: PACED };
 
 /// Ports of a switch of a fat-tree.
 fn ports(value: &Value) -> Result<usize, Error> {
@@ -161,7 +157,7 @@ fn write_traffic(
 /// Who sends to whom, and over how many paths.
 fn traffic(value: &Value, shape: &Shape, seed: u64) -> Result<(Vec<(usize, usize)>, u64), Error> {
     let section = Section::new(table(value, "[traffic]")?, &TRAFFIC)?;
-    let pattern = section.require("pattern", "\"permutation\"", |v| word(v, "pattern", pattern::PATTERNS))?;
+    let pattern = section.word("pattern", PATTERNS)?;
     let natural = match pattern {
         Pattern::Permutation => shape.senders().len(),
         Pattern::Incast => shape.senders().len().max(2) - 1,

@@ -6,16 +6,9 @@
 //!   than hosts there are further permutations.
 //! - Incast: many hosts send to one. With more connections than hosts a host sends on several.
 
+use super::super::words::Pattern;
 use super::shape::Shape;
 use crate::rng::Rng;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pattern {
-    Permutation,
-    Incast,
-}
-
-pub(super) const PATTERNS: &[(&str, Pattern)] = &[("permutation", Pattern::Permutation), ("incast", Pattern::Incast)];
 
 /// `count` pairs of sender and receiver.
 pub(super) fn pairs(pattern: Pattern, shape: &Shape, count: usize, rng: &mut Rng) -> Vec<(usize, usize)> {

@@ -48,7 +48,7 @@ fn messages_are_drawn_and_bounded() {
         ("transfer = { message = { name = 'normal' } }\npath = [{}]", "did you mean \"lognormal\"?"),
         (
             "transfer = { message = { name = 'pareto', min = '1 kB', alpha = 0 }, interval = '1 s' }\npath = [{}]",
-            "transfer.message.alpha: 0 is out of range",
+            "transfer.message.alpha: expected a number from 0.1 to 100, found 0",
         ),
         (
             "transfer = { message = { name = 'uniform', min = '2 kB', max = '1 kB' }, interval = '1 s' }\npath = [{}]",
@@ -139,7 +139,10 @@ fn pages_and_films_that_make_no_sense_are_refused() {
         (page("[{ size = '1 kB' }, { size = '1 B', after = 1 }]"), "transfer.page[1].after: 1 is out of range"),
         (page("[{ size = '1 kB' }, { bytes = '1 B' }]"), "transfer.page[1].bytes: unknown key"),
         (page("{ objects = 3 }"), "transfer.page.bytes: missing"),
-        (page("{ objects = 3, bytes = '2 B' }"), "transfer.page.bytes: \"2 B\" is out of range"),
+        (
+            page("{ objects = 3, bytes = '2 B' }"),
+            "transfer.page.bytes: 2 B are less than an octet for each of 3 objects",
+        ),
         (page("{ objects = 3, bytes = '1 kB', depth = 4 }"), "transfer.page.depth: a chain of 4"),
         (page("{ objects = 3, bytes = '1 kB', depth = 1 }"), "transfer.page.depth: 1, but only the document"),
         (page("'amazon'\nconnections = 0"), "transfer.connections: 0 is out of range"),

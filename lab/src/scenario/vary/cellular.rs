@@ -3,39 +3,13 @@
 use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
-use super::{Defaults, P90, P95, Way, log_normal, number, outages, preset, spell};
+use super::{Defaults, P90, P95, Way, log_normal, outages, preset, spell};
 use crate::scenario::error::Error;
-use crate::scenario::keys::Keys;
 use crate::scenario::model::{Discipline, Loss, Queue};
-use crate::scenario::reader::{Section, whole};
-use crate::scenario::units::{ratio, time};
+use crate::scenario::reader::Section;
+use crate::scenario::schema::CELLULAR;
 use crate::scenario::weather::{Cellular, Outages, Rate, Shape, Weather};
-
-pub(crate) static KEYS: Keys = Keys {
-    table: "cellular = { ... }",
-    plain: &[
-        "preset",
-        "interval",
-        "block_error",
-        "harq",
-        "harq_tries",
-        "rlc",
-        "grant",
-        "grant_period",
-        "sleep_after",
-        "sleep",
-        "handover",
-        "jump",
-        "gap_median",
-        "gap_p95",
-        "gap_loss",
-        "failure",
-        "outages",
-        "outage_median",
-        "outage_p90",
-    ],
-    directed: &["rate", "shape", "sigma", "correlation", "slow", "least", "most", "ripple", "coherence"],
-};
+use crate::scenario::words::CELLULAR as CELLULAR_PRESETS;
 
 /// The presets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +20,6 @@ enum Preset {
     Driving5g,
 }
 
-/// Names of the presets.
-pub const PRESETS: &[&str] = &["lte-good", "lte-driving", "5g-mid-band", "5g-driving"];
 const MEANT: [Preset; 4] = [Preset::LteGood, Preset::LteDriving, Preset::MidBand, Preset::Driving5g];
 
 const MBIT: u64 = 1_000_000;
@@ -102,37 +74,34 @@ fn of(preset: Preset, up: bool) -> Cellular {
 }
 
 pub(super) fn read(value: &Value, up: bool) -> Result<(Weather, Defaults), Error> {
-    let presets: Vec<(&str, Preset)> = PRESETS.iter().copied().zip(MEANT).collect();
+    let presets: Vec<(&str, Preset)> = CELLULAR_PRESETS.iter().copied().zip(MEANT).collect();
     let (preset, table) = preset(value, "cellular", &presets, "cellular = { preset = \"lte-driving\" }")?;
     let empty = Table::new();
-    let section = Section::new(table.unwrap_or(&empty), &KEYS)?;
+    let section = Section::new(table.unwrap_or(&empty), &CELLULAR)?;
     let way = Way { section: &section, way: if up { "_up" } else { "_down" } };
     let d = of(preset, up);
-    let second = Duration::from_secs(1);
-    let short = |v: &Value| time(v, Duration::ZERO, Duration::from_secs(10));
-    let positive = |v: &Value| time(v, Duration::from_micros(100), second);
     // Grants are the uplink's, sleep is the downlink's.
     let only = |mine: bool, key: &str, default: Duration| {
-        section.or(key, default, short).map(|found| if mine { found } else { Duration::ZERO })
+        section.value_or(key, default).map(|found| if mine { found } else { Duration::ZERO })
     };
     let cellular = Cellular {
         rate: way.rate(d.rate)?,
-        slow: way.or("slow", d.slow, ratio)?,
-        coherence: way.or("coherence", d.coherence, |v| time(v, Duration::from_millis(1), second))?,
-        interval: section.or("interval", d.interval, positive)?,
-        block_error: section.or("block_error", d.block_error, ratio)?,
-        harq: section.or("harq", d.harq, short)?,
-        harq_tries: section.or("harq_tries", d.harq_tries, |v| whole(v, 0, 16).map(|n| n as u32))?,
-        rlc: section.or("rlc", d.rlc, short)?,
+        slow: way.value_or("slow", d.slow)?,
+        coherence: way.value_or("coherence", d.coherence)?,
+        interval: section.value_or("interval", d.interval)?,
+        block_error: section.value_or("block_error", d.block_error)?,
+        harq: section.value_or("harq", d.harq)?,
+        harq_tries: section.value_or("harq_tries", d.harq_tries)?,
+        rlc: section.value_or("rlc", d.rlc)?,
         grant: only(up, "grant", d.grant)?,
         grant_period: only(up, "grant_period", d.grant_period)?,
-        sleep_after: section.or("sleep_after", d.sleep_after, short)?,
+        sleep_after: section.value_or("sleep_after", d.sleep_after)?,
         sleep: only(!up, "sleep", d.sleep)?,
-        handover: section.or("handover", d.handover, |v| time(v, Duration::ZERO, Duration::from_secs(86_400)))?,
-        jump: section.or("jump", d.jump, |v| number(v, 0.0, 3.0))?,
+        handover: section.value_or("handover", d.handover)?,
+        jump: section.value_or("jump", d.jump)?,
         gap: spell(&section, "gap", "p95", d.gap)?,
-        gap_loss: section.or("gap_loss", d.gap_loss, ratio)?,
-        failure: section.or("failure", d.failure, ratio)?,
+        gap_loss: section.value_or("gap_loss", d.gap_loss)?,
+        failure: section.value_or("failure", d.failure)?,
         outages: outages(&section, d.outages)?,
     };
     if (1..1_000_000_000).contains(&cellular.handover.0) {

@@ -5,39 +5,11 @@ use toml::{Table, Value};
 
 use super::{Defaults, P90, P95, Way, log_normal, outages, preset, spell};
 use crate::scenario::error::Error;
-use crate::scenario::keys::Keys;
 use crate::scenario::model::{CodelParameters, Discipline, FqCodelParameters, Loss, Queue};
 use crate::scenario::reader::{Section, word};
-use crate::scenario::units::{ratio, time};
+use crate::scenario::schema::LEO;
 use crate::scenario::weather::{Gap, Leo, Outages, Rate, Shape, Spell, Weather};
-
-pub(crate) static KEYS: Keys = Keys {
-    table: "leo = { ... }",
-    plain: &[
-        "preset",
-        "slot",
-        "phase",
-        "rtt",
-        "step",
-        "stay",
-        "slope",
-        "jitter",
-        "jitter_interval",
-        "share_up",
-        "gap",
-        "gap_chance",
-        "gap_before",
-        "gap_median",
-        "gap_p95",
-        "gap_loss",
-        "gap_hold",
-        "surge",
-        "outages",
-        "outage_median",
-        "outage_p90",
-    ],
-    directed: &["rate", "shape", "sigma", "correlation", "least", "most", "ripple"],
-};
+use crate::scenario::words::LEO as LEO_PRESETS;
 
 /// The presets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +20,6 @@ enum Preset {
     Roam,
 }
 
-/// Names of the presets.
-pub const PRESETS: &[&str] = &["starlink-fixed-2022", "starlink-fixed-2024", "starlink-mobile", "starlink-roam"];
 const MEANT: [Preset; 4] = [Preset::Fixed2022, Preset::Fixed2024, Preset::Mobile, Preset::Roam];
 
 const MBIT: u64 = 1_000_000;
@@ -112,28 +82,25 @@ fn of(preset: Preset, up: bool) -> Leo {
 }
 
 pub(super) fn read(value: &Value, up: bool) -> Result<(Weather, Defaults), Error> {
-    let presets: Vec<(&str, Preset)> = PRESETS.iter().copied().zip(MEANT).collect();
+    let presets: Vec<(&str, Preset)> = LEO_PRESETS.iter().copied().zip(MEANT).collect();
     let (preset, table) = preset(value, "leo", &presets, "leo = { preset = \"starlink-fixed-2024\" }")?;
     let empty = Table::new();
-    let section = Section::new(table.unwrap_or(&empty), &KEYS)?;
+    let section = Section::new(table.unwrap_or(&empty), &LEO)?;
     let default = of(preset, up);
-    let second = Duration::from_secs(1);
-    let short = |v: &Value| time(v, Duration::ZERO, Duration::from_secs(10));
-    let share_up = section.or("share_up", 0.6, ratio)?;
+    let share_up = section.value_or("share_up", 0.6)?;
     let leo = Leo {
         rate: Way { section: &section, way: if up { "_up" } else { "_down" } }.rate(default.rate)?,
-        slot: section.or("slot", default.slot, |v| time(v, second, Duration::from_secs(3600)))?,
-        phase: section.or("phase", default.phase, |v| time(v, Duration::ZERO, Duration::from_secs(3600)))?,
-        rtt: section.or("rtt", default.rtt, short)?,
-        step: section.or("step", default.step, short)?,
-        stay: section.or("stay", default.stay, ratio)?,
-        slope: section.or("slope", default.slope, short)?,
-        jitter: section.or("jitter", default.jitter, short)?,
-        jitter_interval: section
-            .or("jitter_interval", default.jitter_interval, |v| time(v, Duration::from_millis(1), second))?,
+        slot: section.value_or("slot", default.slot)?,
+        phase: section.value_or("phase", default.phase)?,
+        rtt: section.value_or("rtt", default.rtt)?,
+        step: section.value_or("step", default.step)?,
+        stay: section.value_or("stay", default.stay)?,
+        slope: section.value_or("slope", default.slope)?,
+        jitter: section.value_or("jitter", default.jitter)?,
+        jitter_interval: section.value_or("jitter_interval", default.jitter_interval)?,
         share: if up { share_up } else { 1.0 - share_up },
         gap: gap(&section, default.gap)?,
-        surge: section.or("surge", default.surge, short)?,
+        surge: section.value_or("surge", default.surge)?,
         outages: outages(&section, default.outages)?,
     };
     if leo.phase.0 > leo.slot.0 {
@@ -146,13 +113,12 @@ pub(super) fn read(value: &Value, up: bool) -> Result<(Weather, Defaults), Error
 fn gap(section: &Section<'_>, default: Gap) -> Result<Gap, Error> {
     let kinds = [("laser", LASER), ("bent-pipe", bent_pipe()), ("none", NO_GAP)];
     let kind = section.or("gap", default, |v| word(v, "gap", &kinds))?;
-    let short = |v: &Value| time(v, Duration::ZERO, Duration::from_secs(1));
     let found = Gap {
-        chance: section.or("gap_chance", kind.chance, ratio)?,
-        before: section.or("gap_before", kind.before, short)?,
+        chance: section.value_or("gap_chance", kind.chance)?,
+        before: section.value_or("gap_before", kind.before)?,
         length: spell(section, "gap", "p95", kind.length)?,
-        loss: section.or("gap_loss", kind.loss, ratio)?,
-        hold: section.or("gap_hold", kind.hold, short)?,
+        loss: section.value_or("gap_loss", kind.loss)?,
+        hold: section.value_or("gap_hold", kind.hold)?,
     };
     Ok(found)
 }

@@ -11,14 +11,11 @@ use toml::Value;
 
 use super::error::Error;
 use super::model::{Discipline, Loss, Queue};
-use super::reader::{Section, show, table};
-use super::units::{ratio, time};
-use super::weather::{Outages, Rate, Shape, Spell, Weather};
+use super::reader::{Readable, Section, show, table};
+use super::weather::{Outages, Rate, Spell, Weather};
+use super::words::SHAPES;
 
-pub use cellular::PRESETS as CELLULAR;
-pub use leo::PRESETS as LEO;
-#[cfg(test)]
-pub(super) use {cellular::KEYS as CELLULAR_KEYS, leo::KEYS as LEO_KEYS};
+pub use super::words::{CELLULAR, LEO};
 
 /// What the link has where its own keys say nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,18 +81,22 @@ impl<'a> Way<'a, '_> {
         self.section.or(&format!("{key}{}", self.way), both, parse)
     }
 
+    /// As [`Way::or`], by the table of keys.
+    fn value_or<T: Readable>(&self, key: &str, default: T) -> Result<T, Error> {
+        let both = self.section.value_or(key, default)?;
+        self.section.value_or(&format!("{key}{}", self.way), both)
+    }
+
     /// The keys `rate`, `shape`, `sigma`, `correlation`, `least`, `most`, `ripple`.
     fn rate(&self, default: Rate) -> Result<Rate, Error> {
         let found = Rate {
-            shape: self.or("shape", default.shape, |v| {
-                super::reader::word(v, "shape", &[("normal", Shape::Normal), ("log-normal", Shape::LogNormal)])
-            })?,
-            median: self.or("rate", default.median, super::properties::rate)?,
-            sigma: self.or("sigma", default.sigma, |v| number(v, 0.0, 3.0))?,
-            correlation: self.or("correlation", default.correlation, ratio)?,
-            least: self.or("least", default.least, super::properties::rate)?,
-            most: self.or("most", default.most, super::properties::rate)?,
-            ripple: self.or("ripple", default.ripple, |v| number(v, 0.0, 1.0))?,
+            shape: self.or("shape", default.shape, |v| super::reader::word(v, "shape", SHAPES))?,
+            median: self.value_or("rate", default.median)?,
+            sigma: self.value_or("sigma", default.sigma)?,
+            correlation: self.value_or("correlation", default.correlation)?,
+            least: self.value_or("least", default.least)?,
+            most: self.value_or("most", default.most)?,
+            ripple: self.value_or("ripple", default.ripple)?,
         };
         if found.least > found.most {
             let problem = format!("{} bit/s is above most, {} bit/s", found.least, found.most);
@@ -107,7 +108,7 @@ impl<'a> Way<'a, '_> {
 
 /// The keys `outages` (a number in an hour), `outage_median`, `outage_p90`.
 fn outages(section: &Section<'_>, default: Outages) -> Result<Outages, Error> {
-    let per_hour = section.or("outages", default.per_hour, |v| number(v, 0.0, 3600.0))?;
+    let per_hour = section.value_or("outages", default.per_hour)?;
     Ok(Outages { per_hour, length: spell(section, "outage", "p90", default.length)? })
 }
 
@@ -122,13 +123,11 @@ fn log_normal(median: Duration, upper: Duration, z: f64) -> Spell {
 
 /// The keys `NAME_median` and `NAME_p90` or `NAME_p95`.
 fn spell(section: &Section<'_>, name: &str, percentile: &str, default: Spell) -> Result<Spell, Error> {
-    let day = Duration::from_secs(86_400);
-    let length = |v: &Value| time(v, Duration(1), day);
     let z = if percentile == "p90" { P90 } else { P95 };
     let high = |median: Duration| Duration((median.0 as f64 * libm::exp(default.sigma * z)) as u64);
-    let median = section.or(&format!("{name}_median"), default.median, length)?;
+    let median = section.value_or(&format!("{name}_median"), default.median)?;
     let key = format!("{name}_{percentile}");
-    let upper = section.or(&key, high(median), length)?;
+    let upper = section.value_or(&key, high(median))?;
     if upper < median {
         return Err(Error::at(
             &key,
@@ -137,23 +136,4 @@ fn spell(section: &Section<'_>, name: &str, percentile: &str, default: Spell) ->
         ));
     }
     Ok(if section.has(&key) { log_normal(median, upper, z) } else { Spell { median, ..default } })
-}
-
-/// A number from `least` to `most`.
-fn number(value: &Value, least: f64, most: f64) -> Result<f64, Error> {
-    let n = match value {
-        Value::Float(x) => *x,
-        Value::Integer(n) => *n as f64,
-        _ => {
-            return Err(Error::new(
-                format!("expected a number, found {}", show(value)),
-                format!("allowed: {least} to {most}"),
-            ));
-        }
-    };
-    if (least..=most).contains(&n) {
-        Ok(n)
-    } else {
-        Err(Error::new(format!("{n} is out of range"), format!("allowed: {least} to {most}")))
-    }
 }

@@ -3,6 +3,8 @@
 use toml::{Table, Value};
 
 use super::Kind;
+use super::keys::drawn;
+use crate::scenario::schema::{MIDDLEBOX, PATH, WIFI};
 use crate::scenario::{middlebox, presets, vary};
 use crate::torture::dice::{Dice, micros, table};
 
@@ -99,12 +101,10 @@ fn directed(dice: &mut Dice, key: &str, kind: Kind) -> Value {
     match key {
         "rate" => rate(dice, kind),
         "delay" => delay(dice),
-        "delay_variation" => dice.share(100.0),
         "delay_redraw" => match dice.whole(0, 2) {
             0 => dice.micros(100, 1_000_000),
             _ => dice.word(&["packet", "write"]),
         },
-        "overtaking" => dice.flag(),
         "trace" => trace(dice),
         "queue" => queue(dice),
         "discipline" => discipline(dice),
@@ -113,43 +113,18 @@ fn directed(dice: &mut Dice, key: &str, kind: Kind) -> Value {
             let most = dice.pick(&[2.0, 50.0]);
             dice.share(most)
         }
-        "corruption" => dice.share(10.0),
-        "overhead" => dice.octets(1, 200),
         "mtu" if dice.percent(70) => dice.octets(300, 1500),
         "mtu" => table([("size", dice.octets(128, 9000)), ("icmp", dice.flag())]),
-        _ => Value::from(format!("{} packets", dice.spread(1, 60))),
+        other => unreachable!("what {other} of a link may be is not written here"),
     }
 }
-
-/// Keys of a link that may end in `_up` or `_down`, and how often in a hundred they are drawn.
-const DIRECTED: &[(&str, u32)] = &[
-    ("rate", 90),
-    ("delay", 85),
-    ("delay_variation", 20),
-    ("delay_redraw", 10),
-    ("overtaking", 20),
-    ("trace", 4),
-    ("queue", 50),
-    ("discipline", 15),
-    ("loss", 35),
-    ("duplication", 15),
-    ("corruption", 10),
-    ("overhead", 10),
-    ("mtu", 8),
-    ("ecn_threshold", 12),
-];
 
 /// The keys of a path; of a link that others share as well, if `shared`.
 pub fn path(dice: &mut Dice, kind: Kind) -> Table {
     let mut keys = wire(dice, kind);
-    for (key, often) in [("backup", 8), ("cost", 8), ("weight", 8), ("priority", 8), ("capture", 5)] {
-        if dice.percent(often) {
-            let value = match key {
-                "backup" | "capture" => dice.flag(),
-                "priority" => Value::Integer(dice.spread(1, 1000) as i64),
-                _ => Value::Float(dice.real(0.1, 20.0)),
-            };
-            keys.insert(key.into(), value);
+    for key in PATH.keys().filter(|key| key.often > 0 && !key.directed) {
+        if dice.percent(key.often) {
+            keys.extend(drawn(dice, key).map(|value| (key.name.to_owned(), value)));
         }
     }
     if dice.percent(20) || kind == Kind::Boxed {
@@ -178,18 +153,19 @@ pub fn path(dice: &mut Dice, kind: Kind) -> Table {
 /// The keys that describe the wire.
 pub fn wire(dice: &mut Dice, kind: Kind) -> Table {
     let mut keys = Table::new();
-    for (key, often) in DIRECTED {
-        if !dice.percent(*often) {
+    for key in PATH.keys().filter(|key| key.directed) {
+        if !dice.percent(key.often) {
             continue;
         }
-        match dice.whole(0, 9) {
-            0 => drop(keys.insert(format!("{key}_up"), directed(dice, key, kind))),
-            1 => drop(keys.insert(format!("{key}_down"), directed(dice, key, kind))),
-            2 => {
-                keys.insert(format!("{key}_up"), directed(dice, key, kind));
-                keys.insert(format!("{key}_down"), directed(dice, key, kind));
-            }
-            _ => drop(keys.insert((*key).into(), directed(dice, key, kind))),
+        let endings: &[&str] = match dice.whole(0, 9) {
+            0 => &["_up"],
+            1 => &["_down"],
+            2 => &["_up", "_down"],
+            _ => &[""],
+        };
+        for ending in endings {
+            let value = drawn(dice, key).unwrap_or_else(|| directed(dice, key.name, kind));
+            keys.insert(format!("{}{ending}", key.name), value);
         }
     }
     keys
@@ -206,9 +182,9 @@ fn middlebox(dice: &mut Dice, kind: Kind) -> Value {
     // The reader refuses what is another box's.
     let mut keys = Table::new();
     keys.insert("kind".into(), Value::from(name));
-    for key in middlebox::keys() {
-        if *key != "kind" && dice.percent(40) {
-            keys.insert((*key).into(), parameter(dice, key));
+    for key in MIDDLEBOX.keys().filter(|key| key.often > 0) {
+        if dice.percent(key.often) {
+            keys.insert(key.name.into(), drawn(dice, key).unwrap_or_else(|| parameter(dice, key.name)));
         }
     }
     Value::Table(keys)
@@ -224,18 +200,8 @@ fn touches_mappings(kind: &middlebox::Kind) -> bool {
 /// The value of a parameter of a middlebox.
 fn parameter(dice: &mut Dice, key: &str) -> Value {
     match key {
-        "direction" => dice.word(&["both", "up", "down"]),
-        "end" => dice.word(&["near", "far"]),
-        "buffer" => dice.octets(10_000, 10_000_000),
-        "initial_window" => Value::Integer(dice.spread(1, 5_000) as i64),
         "at" | "until" => moment(dice),
-        "size" => dice.octets(1, 65_000),
         "options" => dice.word(&["all", "first", "last"]),
-        "hold" => dice.micros(1, 1_000_000),
-        "timeout" => dice.micros(1_000, 200_000_000),
-        "every" => dice.octets(1, 200_000),
-        "count" => Value::Integer(dice.spread(1, 40) as i64),
-        "after" => dice.micros(1, 100_000_000),
         "grow" => Value::Integer(dice.whole(1, 200) as i64 - 100),
         other => unreachable!("what {other} of a middlebox may be is not written here"),
     }
@@ -275,93 +241,37 @@ fn changes(dice: &mut Dice, kind: Kind) -> Vec<Value> {
 
 fn wifi(dice: &mut Dice) -> Value {
     let mut keys = Table::new();
-    for (key, often) in WIFI {
-        if dice.percent(*often) {
-            keys.insert((*key).into(), wireless(dice, key));
+    for key in WIFI.keys() {
+        if dice.percent(key.often) {
+            keys.insert(key.name.into(), drawn(dice, key).unwrap_or_else(|| wireless(dice, key.name)));
         }
     }
     Value::Table(keys)
 }
 
-/// Keys of a wireless path, and how often in a hundred they are drawn.
-const WIFI: &[(&str, u32)] = &[
-    ("standard", 70),
-    ("rate", 50),
-    ("distance", 70),
-    ("mode", 20),
-    ("tx_power", 15),
-    ("path_loss", 20),
-    ("path_loss_exponent", 10),
-    ("reference_loss", 10),
-    ("reference_distance", 10),
-    ("fading", 30),
-    ("nakagami_m", 15),
-    ("error_model", 20),
-    ("preamble_detection", 20),
-    ("noise_figure", 10),
-    ("channel_width", 10),
-    ("frequency", 10),
-    ("retry_limit", 20),
-    ("rts_threshold", 20),
-    ("queue", 20),
-    ("max_age", 20),
-    ("channel", 20),
-    ("velocity", 15),
-    ("waypoints", 10),
-    ("position", 5),
-    ("access_point", 5),
-    // Of 802.11n and later; for others they are taken out again.
-    ("mcs", 20),
-    ("streams", 20),
-    ("guard_interval", 15),
-    ("band", 15),
-    ("aggregation", 20),
-    ("ampdu_limit", 15),
-    ("amsdu_limit", 15),
-    ("block_ack_window", 15),
-    ("category", 15),
-    ("txop_limit", 15),
-    ("like", 20),
-];
-
 fn wireless(dice: &mut Dice, key: &str) -> Value {
     let metres = |dice: &mut Dice, most: f64| Value::from(format!("{:.1} m", dice.real(0.0, most)));
     match key {
-        "standard" => dice.word(&["802.11a", "802.11b", "802.11g", "802.11p", "802.11n", "802.11ac", "802.11ax"]),
         "rate" => {
             dice.word(&["1 Mbit/s", "6 Mbit/s", "11 Mbit/s", "24 Mbit/s", "54 Mbit/s", "arf", "aarf", "minstrel"])
         }
         "distance" => metres(dice, 120.0),
-        "mode" => dice.word(&["infrastructure", "ad-hoc"]),
         "mcs" if dice.percent(30) => Value::from("minstrel"),
         "mcs" => Value::Integer(dice.whole(0, 11) as i64),
-        "streams" => Value::Integer(dice.whole(1, 2) as i64),
         "guard_interval" => dice.word(&["0.4 us", "0.8 us", "1.6 us", "3.2 us"]),
         "band" => dice.word(&["2.4 GHz", "5 GHz"]),
-        "aggregation" => dice.flag(),
         "ampdu_limit" | "amsdu_limit" if dice.percent(20) => Value::from("off"),
         "ampdu_limit" => dice.octets(0, 65_535),
         "amsdu_limit" => dice.octets(0, 7_935),
         "block_ack_window" => Value::Integer(dice.whole(1, 256) as i64),
-        "category" => dice.word(&["background", "best effort", "video", "voice"]),
-        "txop_limit" => dice.micros(1, 10_000),
-        "like" => dice.word(&["standard", "ns-3"]),
         "tx_power" => Value::from(format!("{:.1} dBm", dice.real(5.0, 25.0))),
-        "path_loss" => dice.word(&["log-distance", "friis"]),
-        "path_loss_exponent" => Value::Float(dice.real(2.0, 4.0)),
         "reference_loss" => Value::from(format!("{:.1} dB", dice.real(30.0, 60.0))),
         "reference_distance" => metres(dice, 3.0),
-        "fading" => dice.word(&["none", "nakagami", "rayleigh"]),
         "nakagami_m" => Value::Float(dice.real(0.5, 5.0)),
-        "error_model" => dice.word(&["table", "nist"]),
-        "preamble_detection" => dice.flag(),
         "noise_figure" => Value::from(format!("{:.1} dB", dice.real(0.0, 15.0))),
         "channel_width" => dice.word(&["5 MHz", "10 MHz", "20 MHz", "40 MHz", "80 MHz", "160 MHz"]),
         "frequency" => dice.word(&["2.412 GHz", "5.18 GHz"]),
-        "retry_limit" => Value::Integer(dice.whole(1, 20) as i64),
         "rts_threshold" => dice.octets(1, 3000),
-        "queue" => Value::from(format!("{} packets", dice.spread(1, 500))),
-        "max_age" => dice.micros(1_000, 2_000_000),
         "channel" => dice.word(&["a", "b"]),
         "velocity" => Value::from(format!("{:.1} m/s", dice.real(-3.0, 10.0))),
         "waypoints" => {

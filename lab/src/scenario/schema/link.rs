@@ -1,0 +1,187 @@
+//! Keys of `[[path]]` and `[[link]]`.
+
+use anabranch_stack::registry::{Range, Setting};
+
+use super::Default::{Absent, Of, Required, Text};
+use super::Value::{Code, In, Name, Or};
+use super::{DELAY, Draw, HOUR, Key, MOST_PACKETS, NANOSECOND, POSITIVE, Part, RATE, RATIO, key, ms};
+
+static NAMED: &[Key] = &[key("name", Name, Text("\"path0\""), "name in tables and plots")];
+static TRACED: &[Key] = &[key(
+    "trace",
+    Code("a file, or a list of milliseconds"),
+    Absent,
+    "instead of `rate`: when packets may leave, see below",
+)
+.example("\"lte.trace\"")
+.often(4, Draw::Code)
+.directed()];
+pub(super) static WIRE: &[Key] = &[
+    key("rate", In(RATE), Of(Setting::Whole(10_000_000)), "rate of the link").often(90, Draw::Code).directed(),
+    key("delay", In(DELAY), Of(Setting::Time(ms(10))), "one-way propagation delay").often(85, Draw::Code).directed(),
+    key(
+        "delay_variation",
+        In(RATIO),
+        Of(Setting::Number(0.0)),
+        "uniform, of the configured delay: 20 % of 10 ms draws from 8 to 12 ms",
+    )
+    .often(20, Draw::Share(100.0))
+    .directed(),
+    key(
+        "delay_redraw",
+        Or(&["packet", "write"], Range::Time(NANOSECOND, HOUR)),
+        Of(Setting::Word("packet")),
+        "when a new delay is drawn: for each packet, at each application write (one draw for \
+             both directions), or after each such interval",
+    )
+    .often(10, Draw::Code)
+    .directed(),
+    key("overtaking", In(Range::Flag), Of(Setting::Flag(false)), "whether a packet may arrive before one sent earlier")
+        .often(20, Draw::Any)
+        .directed(),
+    key(
+        "queue",
+        Code("0 to 10000000 packets, 0 B to 1 TB"),
+        Text("\"100 packets\""),
+        "capacity, without the packet in transmission",
+    )
+    .often(50, Draw::Code)
+    .directed(),
+    key(
+        "discipline",
+        Code("`\"drop-tail\"`, `\"red\"`, `\"codel\"`, `\"fq-codel\"`, or a table"),
+        Text("\"drop-tail\""),
+        "which packets are dropped or marked, see below",
+    )
+    .often(15, Draw::Code)
+    .directed(),
+    key(
+        "loss",
+        Code("0 % to 100 %, or a table"),
+        Text("\"0 %\""),
+        "random loss of data and ACKs alike, after the queue",
+    )
+    .often(35, Draw::Code)
+    .directed(),
+    key("duplication", In(RATIO), Of(Setting::Number(0.0)), "probability that a packet arrives twice")
+        .linux("0.0", "the topology has no such thing")
+        .often(15, Draw::Code)
+        .directed(),
+    key(
+        "corruption",
+        In(RATIO),
+        Of(Setting::Number(0.0)),
+        "probability that a packet is damaged, and dropped by the receiver's checksum",
+    )
+    .linux("0.0", "the topology has no such thing")
+    .often(10, Draw::Share(10.0))
+    .directed(),
+    key("overhead", In(Range::Octets(0, 65_535)), Of(Setting::Whole(0)), "added to every packet's IPv4 length")
+        .often(10, Draw::Spread(1, 200))
+        .directed(),
+    key(
+        "mtu",
+        Code("`\"none\"`, 128 B to 65535 B, or a table"),
+        Text("\"none\""),
+        "IPv4 length of the longest packet that passes, see below",
+    )
+    .linux("null", "the topology has no such thing")
+    .often(8, Draw::Code)
+    .directed(),
+    key(
+        "ecn_threshold",
+        Or(&["off"], Range::Packets(0, MOST_PACKETS)),
+        Of(Setting::Word("off")),
+        "marks ECN-capable packets once this many wait",
+    )
+    .linux("null", "the topology has no such thing")
+    .often(12, Draw::Spread(1, 60))
+    .directed(),
+];
+static MORE: &[Key] = &[
+    key(
+        "backup",
+        In(Range::Flag),
+        Of(Setting::Flag(false)),
+        "connections use paths over this link only when no regular one works (flag B of \
+             MP_JOIN, MP_PRIO on the first subflow)",
+    )
+    .often(8, Draw::Any),
+    key("cost", In(POSITIVE), Of(Setting::Number(1.0)), "cost of an octet on the path, for algorithms that use it")
+        .often(8, Draw::Real(0.1, 20.0))
+        .instead("the model has a round robin of its own, one segment at a time"),
+    key(
+        "weight",
+        In(POSITIVE),
+        Of(Setting::Number(1.0)),
+        "the path's share of the load relative to the others (`scheduler = \"load-balancing\"`)",
+    )
+    .often(8, Draw::Real(0.1, 20.0))
+    .instead("the model has a round robin of its own, one segment at a time"),
+    key(
+        "priority",
+        In(Range::Whole(0, 1000)),
+        Of(Setting::Whole(0)),
+        "lower is preferred (`scheduler = \"priority\"`)",
+    )
+    .often(8, Draw::Spread(1, 1000))
+    .instead("the model has a round robin of its own, one segment at a time"),
+    key(
+        "preset",
+        Code("a name of `anabranch list links`"),
+        Absent,
+        "keys for a kind of link, such as `\"starlink\"`, `\"5g driving\"`, `\"wifi 30 m\"`. \
+             Keys beside it replace the preset's, in its tables key by key: `preset = \"wifi6 10 \
+             m\"`, `wifi = { queue = \"100 packets\" }`",
+    )
+    .example("\"starlink\""),
+    key("wifi", Code("a table"), Absent, "a wireless path: see [below](#wireless-paths)")
+        .example("{ standard = \"802.11g\", distance = \"30 m\" }"),
+    key(
+        "leo",
+        Code("a preset or a table"),
+        Absent,
+        "a link over low satellites: rate and delay vary by themselves ([links.md](links.md))",
+    )
+    .example("\"starlink-fixed-2024\""),
+    key(
+        "cellular",
+        Code("a preset or a table"),
+        Absent,
+        "a cellular link: rate and delay vary by themselves ([links.md](links.md))",
+    )
+    .example("\"lte-driving\""),
+    key(
+        "capture",
+        In(Range::Flag),
+        Of(Setting::Flag(false)),
+        "`anabranch run --pcap DIR` also writes `NAME.link.pcapng`: the packets of this link, \
+             both directions, at the end of each transmission",
+    )
+    .often(5, Draw::Any),
+    key("middleboxes", Code("a list of names and tables"), Text("[]"), "boxes that change segments: see below"),
+    key("changes", Code("a list of tables"), Text("[]"), "later changes of the link"),
+];
+static ENDS: &[Key] = &[
+    key("name", Name, Required, "name of the link"),
+    key(
+        "from",
+        Code("a host or router"),
+        Required,
+        "one end of the link. The direction `_up` leads from `from` to `to`",
+    ),
+    key("to", Code("a host or router"), Required, "the other end of the link"),
+];
+
+pub(super) static PATH: &[Part] = &[
+    Part { title: "", keys: NAMED },
+    Part { title: "", keys: TRACED },
+    Part { title: "", keys: WIRE },
+    Part { title: "", keys: MORE },
+];
+pub(super) static LINK: &[Part] = &[
+    Part { title: "", keys: ENDS },
+    Part { title: "", keys: TRACED },
+    Part { title: "", keys: WIRE },
+    Part { title: "", keys: MORE },
+];
