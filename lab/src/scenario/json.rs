@@ -125,7 +125,7 @@ fn config(connection: &Connection) -> Value {
         let value = (field.get)(c);
         // Only what differs from the default: a sweep knows its older runs by this text.
         if key.left_out {
-            if key.usual(&c.profile.config()) != Some(value) {
+            if (field.get)(&c.profile.config()) != value {
                 last.push((key.resolved(), setting(value, field.range)));
             }
             continue;

@@ -183,7 +183,6 @@ static BUFFERS: &[Key] = &[
                  Needs `tcp_rmem`",
     )
     .aside()
-    .example("2.0")
     .often(2, Draw::Whole(1, 20)),
     key(
         "tcp_wmem",
@@ -262,10 +261,10 @@ static WINDOW: &[Key] = &[
         .instead("the model's first retransmission timeout is 3 s")
         .linux("1.0", "1 s is a constant of Linux")
         .often(15, Draw::Spread(10_000, 3_000_000)),
-    key("min_rto", Field, Profile, "lower bound; RFC 6298 says 1 s, Linux uses 200 ms")
+    key("min_rto", Field, Profile, "lower bound of the RTO, as `rto_floor` says; RFC 6298 says 1 s, Linux uses 200 ms")
         .instead("the model's retransmission timeout has no lower bound")
         .often(20, Draw::Spread(1_000, 1_000_000)),
-    key("max_rto", Field, Profile, "RTO before the first measurement")
+    key("max_rto", Field, Profile, "upper bound of the RTO")
         .instead("the model's retransmission timeout has no upper bound but a multiplier of 64")
         .linux("120.0", "120 s is a constant of Linux")
         .often(20, Draw::Spread(1_000_000, 120_000_000)),
@@ -473,7 +472,7 @@ static NAMES: &[Key] = &[
     )
     .linux("\"one-per-interface\"", "each path is a subflow")
     .often(15, Draw::Any),
-    key("path_changes", Code("a list of tables"), Text("[]"), "later changes of paths: see below")
+    key("path_changes", Code("a list of tables"), Text("[]"), "[later changes of paths](#changes-of-paths)")
         .linux("[]", "Linux' path manager has no schedule"),
     key(
         "ack_discard",

@@ -11,7 +11,7 @@ static TRACED: &[Key] = &[key(
     "trace",
     Code("a file, or a list of milliseconds"),
     Absent,
-    "instead of `rate`: when packets may leave, see below",
+    "instead of `rate`: when packets may leave ([traces](#traces))",
 )
 .example("\"lte.trace\"")
 .often(4, Draw::Code)
@@ -51,7 +51,7 @@ pub(super) static WIRE: &[Key] = &[
         "discipline",
         Code("`\"drop-tail\"`, `\"red\"`, `\"codel\"`, `\"fq-codel\"`, or a table"),
         Text("\"drop-tail\""),
-        "which packets are dropped or marked, see below",
+        "which packets are dropped or marked ([queue disciplines](#queue-disciplines))",
     )
     .often(15, Draw::Code)
     .directed(),
@@ -59,7 +59,7 @@ pub(super) static WIRE: &[Key] = &[
         "loss",
         Code("0 % to 100 %, or a table"),
         Text("\"0 %\""),
-        "random loss of data and ACKs alike, after the queue",
+        "random loss of data and ACKs alike, after the queue; a table describes [loss in bursts](#loss-in-bursts)",
     )
     .often(35, Draw::Code)
     .directed(),
@@ -83,7 +83,7 @@ pub(super) static WIRE: &[Key] = &[
         "mtu",
         Code("`\"none\"`, 128 B to 65535 B, or a table"),
         Text("\"none\""),
-        "IPv4 length of the longest packet that passes, see below",
+        "IPv4 length of the longest packet that passes ([MTU](#mtu))",
     )
     .linux("null", "the topology has no such thing")
     .often(8, Draw::Code)
@@ -135,7 +135,7 @@ static MORE: &[Key] = &[
              m\"`, `wifi = { queue = \"100 packets\" }`",
     )
     .example("\"starlink\""),
-    key("wifi", Code("a table"), Absent, "a wireless path: see [below](#wireless-paths)")
+    key("wifi", Code("a table"), Absent, "a [wireless path](#wireless-paths)")
         .example("{ standard = \"802.11g\", distance = \"30 m\" }"),
     key(
         "leo",
@@ -159,8 +159,13 @@ static MORE: &[Key] = &[
              both directions, at the end of each transmission",
     )
     .often(5, Draw::Any),
-    key("middleboxes", Code("a list of names and tables"), Text("[]"), "boxes that change segments: see below"),
-    key("changes", Code("a list of tables"), Text("[]"), "later changes of the link"),
+    key(
+        "middleboxes",
+        Code("a list of names and tables"),
+        Text("[]"),
+        "boxes that change segments ([middleboxes](#middleboxes))",
+    ),
+    key("changes", Code("a list of tables"), Text("[]"), "later [changes of the link](#scheduled-changes)"),
 ];
 static ENDS: &[Key] = &[
     key("name", Name, Required, "name of the link"),

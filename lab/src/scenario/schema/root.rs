@@ -39,9 +39,14 @@ pub(super) static ROOT: &[Key] = &[
              program), but the run takes longer. Not with `stack = \"legacy-2011\"`, whose packets \
              have no bytes",
     ),
-    key("connection", Code("a table, or a list of tables"), Text("all defaults"), "see below. A list in the long form"),
-    key("transfer", Code("a table"), Required, "see below"),
-    key("path", Code("a list of tables"), Text("at least one"), "see below"),
+    key(
+        "connection",
+        Code("a table, or a list of tables"),
+        Text("all defaults"),
+        "the protocol of the connection. A list describes several connections",
+    ),
+    key("transfer", Code("a table"), Required, "the application that sends and receives"),
+    key("path", Code("a list of tables"), Text("at least one"), "links from client to server"),
     key("host", Code("a list of tables"), Absent, "hosts of [the long form](#the-long-form-any-topology)"),
     key("router", Code("a list of tables"), Absent, "routers of the long form"),
     key("link", Code("a list of tables"), Absent, "links of the long form"),

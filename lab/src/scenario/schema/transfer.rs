@@ -125,7 +125,13 @@ pub(super) static TRANSFER: &[Part] = &[
     Part {
         title: "web page",
         keys: &[
-            key("page", Code("a name, a table or a list"), Required, "the page, see below").example("\"amazon\""),
+            key(
+                "page",
+                Code("a name, a table or a list"),
+                Required,
+                "the [page](#transfer-the-application): by name, drawn, or object by object",
+            )
+            .example("\"amazon\""),
             key(
                 "connections",
                 In(Range::Whole(1, 256)),
@@ -137,7 +143,7 @@ pub(super) static TRANSFER: &[Part] = &[
     Part {
         title: "film",
         keys: &[
-            key("ladder", Code("a list of 1 to 64 rates, rising"), Required, "qualities of the film, see below")
+            key("ladder", Code("a list of 1 to 64 rates, rising"), Required, "qualities of the film in rising order")
                 .example("[\"1 Mbit/s\", \"3 Mbit/s\"]"),
             key("segment", In(PLAYED), Of(Setting::Time(Duration::from_secs(4))), "playing time of a segment"),
             key(

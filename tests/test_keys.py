@@ -1,0 +1,76 @@
+"""The tables of keys in docs/scenario.md are those of the program (`ANABRANCH_QUOTES=write` renews them)."""
+
+import json
+import os
+import re
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from anabranch import _core
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+MARK = re.compile(r"(<!-- keys of ([^\n]*?) -->\n\n)((?:\|[^\n]*\n)*)")
+KEYS: list[dict[str, Any]] = json.loads(_core.keys())
+
+
+def cells(*texts: str) -> str:
+    return f"| {' | '.join(text.replace('|', chr(92) + '|') for text in texts)} |\n".replace("|  |", "| |")
+
+
+def of_keys(table: str, part: str) -> str:
+    """The table of a part of a table of keys; of a table that has no parts, of all its keys."""
+    chosen = [key for key in KEYS if key["table"] == table and part in ("", key["part"])]
+    # A link has the keys of a path, and those of a generated network are listed with it.
+    chosen = [key for key in chosen if table != "topology" or not key["directed"]]
+    assert chosen, (table, part)
+    lines = [cells("key", "default", "allowed", "meaning"), "|---|---|---|---|\n"]
+    lines += [cells(f"`{key['key']}`", key["default"], key["allowed"], key["meaning"]) for key in chosen]
+    return "".join(lines)
+
+
+def of_profiles() -> str:
+    """The defaults in which profiles differ; keys with equal values share a row."""
+    names = ["modern", "classic", "linux-6.1"]
+    differing = [
+        key
+        for key in KEYS
+        if key["table"] == "connection" and key["profiles"] and len(set(key["profiles"].values())) > 1
+    ]
+    rows = [(tuple(str(key["profiles"][name]).strip('"') for name in names), key["key"]) for key in differing]
+    lines = [cells("key", *(f"`{name}`" for name in names)), "|---|---|---|---|\n"]
+    for values, group in groupby(sorted(rows, key=lambda row: row[0]), key=lambda row: row[0]):
+        lines.append(cells(", ".join(f"`{key}`" for _, key in group), *(f"`{value}`" for value in values)))
+    return "".join(lines)
+
+
+def renewed(text: str) -> str:
+    def table(found: re.Match[str]) -> str:
+        name, _, part = found[2].partition(": ")
+        return found[1] + (of_profiles() if name == "profiles" else of_keys(name, part))
+
+    return MARK.sub(table, text)
+
+
+def test_the_tables_of_keys_are_those_of_the_program() -> None:
+    page = DOCS / "scenario.md"
+    text = page.read_text(encoding="utf-8")
+    if os.environ.get("ANABRANCH_QUOTES") == "write":
+        page.write_text(renewed(text), encoding="utf-8")
+        text = page.read_text(encoding="utf-8")
+    assert text == renewed(text), "renew it: ANABRANCH_QUOTES=write pytest tests/test_keys.py"
+
+
+def test_every_key_is_in_the_documentation() -> None:
+    scenario, links = ((DOCS / name).read_text(encoding="utf-8") for name in ("scenario.md", "links.md"))
+    for key in KEYS:
+        page = links if key["table"] in ("leo", "cellular") and key["key"] != "preset" else scenario
+        assert f"`{key['key']}`" in page, (key["table"], key["key"])
+    marked = {found[2].partition(": ")[0] for found in MARK.finditer(scenario)}
+    assert marked >= {"root", "connection", "path", "transfer", "wifi", "topology", "traffic", "middleboxes"}
+
+
+def test_a_template_is_a_scenario_with_every_value_at_its_default() -> None:
+    written = json.loads(_core.check(_core.template(), "t", []))
+    assert len(_core.template().splitlines()) > 120
+    assert written["connections"][0]["mss_bytes"] == 1400
