@@ -3,11 +3,15 @@
 import json
 import os
 import re
+import tomllib
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from anabranch import _core
+import pytest
+
+from anabranch import _core, scenario_keys
+from anabranch.cli.main import run_command
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MARK = re.compile(r"(<!-- keys of ([^\n]*?) -->\n\n)((?:\|[^\n]*\n)*)")
@@ -74,3 +78,24 @@ def test_a_template_is_a_scenario_with_every_value_at_its_default() -> None:
     written = json.loads(_core.check(_core.template(), "t", []))
     assert len(_core.template().splitlines()) > 120
     assert written["connections"][0]["mss_bytes"] == 1400
+
+
+def test_list_shows_the_keys_of_one_table_and_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["list", "keys", "mtu"]) == 0
+    assert capsys.readouterr().out.startswith("mtu = { ... }\n  size = required")
+    assert run_command(["list", "keys"]) == 0
+    out = capsys.readouterr().out
+    assert all(written in out for written in scenario_keys.tables().values())
+    assert run_command(["list", "keys", "pth"]) == 2
+    assert "did you mean `path`?" in capsys.readouterr().err
+
+
+def test_the_schema_takes_every_example_and_refuses_a_misspelt_key() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator(scenario_keys.schema())
+    examples = [*sorted((DOCS.parent / "examples").glob("*.toml")), None]
+    for example in examples:
+        document = tomllib.loads(example.read_text(encoding="utf-8") if example else _core.template())
+        assert not list(validator.iter_errors(document)), example
+    for wrong in ("pth = []", "[connection]\nmms = 1400", "[[path]]\ndelay_upp = '1 ms'", "[connection]\nsack = 'yes'"):
+        assert list(validator.iter_errors(tomllib.loads(wrong))), wrong

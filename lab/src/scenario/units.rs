@@ -162,6 +162,12 @@ impl Kind {
         value.as_str().and_then(|t| self.split(t).ok()).is_some_and(|(_, u)| self.units.iter().any(|(n, _)| *n == u))
     }
 
+    /// `n` base units in the largest unit of any kind that divides them, binary units included.
+    pub(super) fn shortest(&self, n: u64) -> String {
+        let largest = self.units.iter().filter(|(_, factor)| n >= *factor && n % factor == 0).max_by_key(|(_, f)| *f);
+        largest.map_or_else(|| self.write(n), |(unit, factor)| format!("{} {unit}", n / factor))
+    }
+
     /// A quantity as it is written.
     pub(super) fn example(&self) -> &'static str {
         self.example

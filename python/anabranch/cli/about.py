@@ -14,20 +14,28 @@ from anabranch.nearest import hint
 
 @cli.command(name="list")
 @click.argument("kind", required=False)
+@click.argument("table", required=False)
 @click.option(
     "--long", is_flag=True, help="Also show the meaning, source, requirements, validation and parameters of each."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the list as one JSON object.")
-def list_(kind: str | None, long: bool, as_json: bool) -> None:
-    """List the algorithms, profiles, middleboxes and links that a scenario can name.
+@click.option("--schema", is_flag=True, help="With `keys`: print a JSON schema of scenarios for editors.")
+def list_(kind: str | None, table: str | None, long: bool, as_json: bool, schema: bool) -> None:
+    """List the algorithms, profiles, middleboxes, links and keys that a scenario can name.
 
-    With KIND, such as `links`, show the details of each of this kind.
+    With KIND, such as `links`, show the details of each of this kind. `anabranch list keys` shows every key of a
+    scenario; TABLE, such as `connection` or `path`, limits it to the keys of one table.
     """
+    if kind in ("key", "keys"):
+        return _keys(table, as_json=as_json, schema=schema)
+    if table is not None or schema:
+        what = "a TABLE" if table is not None else "--schema"
+        raise click.UsageError(f"{what} belongs to `anabranch list keys`")
     registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     if kind is not None:
         one = kind if kind in registry else kind.removesuffix("s").removesuffix("e" if kind == "middleboxes" else "")
         if one not in registry:
-            raise click.BadParameter(f"unknown kind {kind!r}{hint(one, registry)}; choices: {', '.join(registry)}")
+            raise click.BadParameter(f"unknown kind {kind!r}{hint(one, registry)}; choices: {', '.join(registry)}, keys")
         registry, long = {one: registry[one]}, True
     if as_json:
         click.echo(json.dumps(registry, indent=2))
@@ -38,6 +46,20 @@ def list_(kind: str | None, long: bool, as_json: bool) -> None:
         longest = max(map(len, registry))
         for each, entries in registry.items():
             click.echo(f"{each:{longest}}  {', '.join(entry['name'] for entry in entries)}")
+
+
+def _keys(table: str | None, *, as_json: bool, schema: bool) -> None:
+    from anabranch import scenario_keys
+
+    known = scenario_keys.tables()
+    if table is not None and table not in known:
+        raise click.BadParameter(f"unknown table {table!r}{hint(table, known)}; choices: {', '.join(known)}")
+    if schema:
+        click.echo(json.dumps(scenario_keys.schema(), indent=2))
+    elif as_json:
+        click.echo(json.dumps([key for key in scenario_keys.keys() if table in (None, key["table"])], indent=2))
+    else:
+        click.echo("\n\n".join(scenario_keys.listed(name, width()) for name in known if table in (None, name)))
 
 
 @cli.command()

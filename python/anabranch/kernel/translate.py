@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from anabranch import scenario_keys
 from anabranch.kernel.runner import KernelError
 
 CONTROLLERS = {"uncoupled": "reno", "cubic": "cubic"}
@@ -72,19 +73,9 @@ def _check_connection(c: dict[str, Any]) -> None:
     if c["controller"] not in CONTROLLERS:
         remedy = "set connection.controller to uncoupled or cubic"
         raise _refused("connection.controller", f'"{c["controller"]}"', "Linux 6.1 has reno and cubic", remedy)
-    wanted = {
-        "acknowledgement": ("independent", "Linux has no other"),
-        "ecn": (False, "no queue of the topology marks"),
-        "dsn_octets": (8, "Linux sends eight"),
-        "nagle": (True, "the sender writes as it can"),
-        "fast_open": (False, "the sender connects before it writes"),
-        "path_manager": ("one-per-interface", "each path is a subflow"),
-        "path_changes": ([], "Linux' path manager has no schedule"),
-        "subflow_limit": (255, "each path is a subflow"),
-    }
-    for key, (value, why) in wanted.items():
-        if c.get(key, value) != value:
-            raise _refused(f"connection.{key}", str(c[key]), why)
+    for key in scenario_keys.keys():
+        if key["table"] == "connection" and key["linux"] and c.get(key["json"], key["linux"]["value"]) != key["linux"]["value"]:
+            raise _refused(f"connection.{key['key']}", str(c[key["json"]]), key["linux"]["why"])
     _check_times(c)
     if c["send_buffer_bytes"] is not None and c["send_buffer_bytes"] < _WRITE_MEMORY:
         # Over 20 Mbit/s, 50 ms: tcp_wmem of 30, 60, 120 kB leaves TCP 64, 73, 80 kB in flight, MPTCP 29, 52, 83.
@@ -105,10 +96,6 @@ def _check_times(c: dict[str, Any]) -> None:
     if c["min_rto_s"] < _TICK or abs(c["min_rto_s"] / _TICK - round(c["min_rto_s"] / _TICK)) > 1e-6:
         why = "it is no whole number of ticks of the kernel's clock, 10 ms"
         raise _refused("connection.min_rto", f"{c['min_rto_s']:g} s", why)
-    for key, constant in (("max_rto", 120.0), ("initial_rto", 1.0)):
-        if c[f"{key}_s"] != constant:
-            why = f"{constant:g} s is a constant of Linux"
-            raise _refused(f"connection.{key}", f"{c[f'{key}_s']:g} s", why)
 
 
 def _route(c: dict[str, Any]) -> list[str]:
@@ -165,9 +152,11 @@ def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
         raise refuse("queue", "a queue in octets", "the kernel's queue counts packets")
     if not isinstance(d["loss"], int | float):
         raise refuse("loss", "loss in bursts", "the kernel drops independently")
-    for key, none in (("duplication", 0), ("corruption", 0), ("ecn_threshold_packets", None), ("mtu_bytes", None)):
-        if d[key] != none:
-            raise refuse(key, d[key], "the topology has no such thing")
+    for key in scenario_keys.keys():
+        # The resolved name of `mtu` says which of its parts is meant.
+        name = {"mtu": "mtu_bytes"}.get(key["key"], key["json"])
+        if key["table"] == "path" and key["directed"] and key["linux"] and d[name] != key["linux"]["value"]:
+            raise refuse(key["key"], d[name], key["linux"]["why"])
     if d["delay_variation"] and (d["delay_redraw"] != "packet" or not d["overtaking"]):
         raise refuse("delay_variation", d["delay_variation"], "netem draws for each packet, and packets overtake")
     delay = round(d["delay_s"] * 1e6)

@@ -257,13 +257,18 @@ static WINDOW: &[Key] = &[
                  for several subflows, only with `linux`",
     )
     .often(15, Draw::Any),
-    key("initial_rto", Field, Profile, "RTO before the first measurement")
+    key("initial_rto", Field, Profile, "RTO before the first measurement, at most `max_rto`")
         .instead("the model's first retransmission timeout is 3 s")
         .linux("1.0", "1 s is a constant of Linux")
         .often(15, Draw::Spread(10_000, 3_000_000)),
-    key("min_rto", Field, Profile, "lower bound of the RTO, as `rto_floor` says; RFC 6298 says 1 s, Linux uses 200 ms")
-        .instead("the model's retransmission timeout has no lower bound")
-        .often(20, Draw::Spread(1_000, 1_000_000)),
+    key(
+        "min_rto",
+        Field,
+        Profile,
+        "lower bound of the RTO, as `rto_floor` says, at most `max_rto`; RFC 6298 says 1 s, Linux uses 200 ms",
+    )
+    .instead("the model's retransmission timeout has no lower bound")
+    .often(20, Draw::Spread(1_000, 1_000_000)),
     key("max_rto", Field, Profile, "upper bound of the RTO")
         .instead("the model's retransmission timeout has no upper bound but a multiplier of 64")
         .linux("120.0", "120 s is a constant of Linux")

@@ -1,6 +1,6 @@
 //! The table of keys for others: documentation, editors, Python.
 
-use anabranch_stack::config::PROFILES;
+use anabranch_stack::config::{Config, PROFILES};
 use anabranch_stack::registry::Range;
 use serde_json::{Value as Json, json};
 
@@ -13,20 +13,22 @@ pub(in crate::scenario) fn usual(key: &Key) -> Option<String> {
     }
     match (&key.default, key.name) {
         (Default::Text(text), _) if is_value(text) => Some((*text).to_owned()),
-        (Default::Profile, name) => {
-            let config = PROFILES[0].1.config();
-            let chosen = match name {
-                "controller" => config.controller.name(),
-                "detector" => config.detector.name(),
-                "reduction" => config.reduction.name(),
-                "judge" => config.judge.name(),
-                "scheduler" => config.scheduler.name(),
-                _ => return None,
-            };
-            Some(format!("\"{chosen}\""))
-        }
+        (Default::Profile, name) => chosen(&PROFILES[0].1.config(), name),
         _ => None,
     }
+}
+
+/// The algorithm of a configuration at the key `name`, as it is written.
+fn chosen(config: &Config, name: &str) -> Option<String> {
+    let chosen = match name {
+        "controller" => config.controller.name(),
+        "detector" => config.detector.name(),
+        "reduction" => config.reduction.name(),
+        "judge" => config.judge.name(),
+        "scheduler" => config.scheduler.name(),
+        _ => return None,
+    };
+    Some(format!("\"{chosen}\""))
 }
 
 /// True if a text is a value in TOML and not a phrase.
@@ -72,8 +74,9 @@ pub fn keys() -> Vec<Json> {
         for (part, key) in table.parts.iter().flat_map(|part| part.keys.iter().map(move |key| (part, key))) {
             let profiles = matches!(key.default, Default::Profile).then(|| {
                 let of = |profile: anabranch_stack::config::Profile| {
-                    let setting = key.usual(&profile.config());
-                    setting.map(|s| written(s, key.range().map(|(range, _)| range)))
+                    let config = profile.config();
+                    let setting = key.usual(&config).map(|s| written(s, key.range().map(|(range, _)| range)));
+                    setting.or_else(|| chosen(&config, key.name))
                 };
                 PROFILES
                     .iter()

@@ -28,6 +28,7 @@ pub(in crate::scenario) fn written(setting: Setting, range: Option<Range>) -> St
         (Setting::Time(time), _) => format!("\"{}\"", time_of(time.0)),
         (Setting::Number(n), Some(Range::Share(..))) => format!("\"{}\"", ratio(n)),
         (Setting::Number(n), _) => format!("{n:?}"),
+        (Setting::Whole(n), Some(Range::Octets(..))) => format!("\"{}\"", BYTES.shortest(n)),
         (Setting::Whole(n), Some(range)) => {
             unit(range).map_or_else(|| n.to_string(), |u| format!("\"{}\"", u.write(n)))
         }
@@ -59,7 +60,8 @@ pub(in crate::scenario) fn example(range: Range) -> String {
 /// The values that `range` allows, for people.
 pub(in crate::scenario) fn between(range: Range) -> String {
     let pair = |kind: &Kind, least: u64, most: u64| {
-        let (low, high) = (kind.write(least), kind.write(most));
+        let written = |n| if std::ptr::eq(kind, &raw const BYTES) { kind.shortest(n) } else { kind.write(n) };
+        let (low, high) = (written(least), written(most));
         // Only one of two equal units is written; a zero has none.
         match (low.split_once(' '), high.split_once(' ')) {
             _ if least == 0 => format!("0 to {high}"),
