@@ -14,7 +14,7 @@ import anabranch
 ROOT = Path(anabranch.__file__).parent
 LAYERS = (
     "sentences units visible nearest extras interrupt labels marks series directory drafts kinds provenance explain "
-    "applications recovery causes listing assertion varying measures",
+    "applications recovery causes listing assertion varying measures scenario_keys",
     "run_data capture_data",
     "plots tables report notebook store why capture_plots capture_text capture_report capture_store",
     "results capture scenario",

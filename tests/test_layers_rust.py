@@ -35,12 +35,13 @@ LAB = (
 """Of the laboratory. The session of the 2011 model is the simulator's part of it."""
 SCENARIO = (
     "decimal error nearest",
-    "keys syntax",
-    "reader overrides",
-    "units",
+    "syntax units",
     "application middlebox weather",
     "model",
-    "algorithm discipline memory properties trace wifi_high",
+    "words",
+    "schema",
+    "reader overrides",
+    "algorithm boxes discipline memory properties trace wifi_high",
     "change config draw mtu synthetic vary wifi",
     "page video",
     "link legacy transfer",
@@ -51,7 +52,7 @@ SCENARIO = (
     "json template warnings",
     "mod",
 )
-"""Of `lab::scenario`: messages, tables and their values, what is described, one table each, whole documents."""
+"""Of `lab::scenario`: messages, quantities, what is described, the table of keys, one table each, whole documents."""
 LINES, BODY = 500, 60
 
 

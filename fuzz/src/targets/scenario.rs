@@ -18,9 +18,10 @@ fn seeds() -> Vec<Vec<u8>> {
     let long = "[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[router]]\nname = 'r'\n[[link]]\nname = 'x'\nfrom = 'a'\nto = 'r'\n\
         [[link]]\nname = 'y'\nfrom = 'r'\nto = 'b'\n[[connection]]\nclient = 'a'\nserver = 'b'\npaths = [['x', 'y']]\n\
         transfer = { bytes = '1 MB' }";
-    let mut seeds = vec![template().as_bytes().to_vec(), long.as_bytes().to_vec(), b"[transfer]\n[[path]]".to_vec()];
+    let template = template();
+    let mut seeds = vec![template.as_bytes().to_vec(), long.as_bytes().to_vec(), b"[transfer]\n[[path]]".to_vec()];
     // Lines of the template by themselves, commented-out ones too.
-    let lines = template().lines().map(|l| format!("[transfer]\n[[path]]\n{}", l.trim_start_matches("# ")));
+    let lines = template.lines().map(|l| format!("[transfer]\n[[path]]\n{}", l.trim_start_matches("# ")));
     seeds.extend(lines.map(String::into_bytes));
     seeds
 }

@@ -7,9 +7,9 @@ use anabranch_stack::registry::{Choice, Info, Kind, Parameter, Registry, Setting
 use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
-use super::error::Error;
+use super::error::{Error, show};
 use super::nearest::did_you_mean;
-use super::reader::{ranged, show, word};
+use super::reader::{ranged, word};
 use super::units::TIME;
 
 /// Reads what stands at the key `what`, as one of `known`, in the variant that `profile` has.

@@ -7,10 +7,10 @@ use anabranch_stack::registry::{Choice, Kind, Need, Registry};
 use toml::Value;
 
 use super::algorithm;
-use super::error::Error;
+use super::error::{Error, show};
 use super::memory;
 use super::model::Protocol;
-use super::reader::{Section, show};
+use super::reader::Section;
 use super::schema::{CONNECTION, Value as Shape};
 use super::units::TIME;
 

@@ -3,9 +3,9 @@
 
 use toml::{Table, Value};
 
-use super::error::Error;
+use super::error::{Error, show};
 use super::model::{CodelParameters, Discipline, FqCodelParameters, RedParameters};
-use super::reader::{Section, show, word};
+use super::reader::{Section, word};
 use super::schema::{CODEL, FQ_CODEL, RED};
 
 /// The disciplines by name.

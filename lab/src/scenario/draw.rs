@@ -3,8 +3,8 @@
 use toml::Value;
 
 use super::application::{Draw, Law};
-use super::error::Error;
-use super::reader::{Section, show, word};
+use super::error::{Error, show};
+use super::reader::{Section, word};
 use super::schema::{EXPONENTIAL, LOGNORMAL, PARETO, UNIFORM};
 use super::words::{LAWS, Law as Name};
 

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use toml::Value;
+
 use crate::ask::Ask;
 
 /// One fault of a scenario. Its display is at most three lines: file and key, what is wrong, how to mend it.
@@ -98,6 +100,15 @@ pub(super) fn unseen(c: char) -> bool {
 fn tidy(text: &str, most: usize) -> String {
     let line = text.chars().map(|c| if unseen(c) { ' ' } else { c });
     if text.chars().count() <= most { line.collect() } else { line.take(most).chain(" ...".chars()).collect() }
+}
+
+/// A value as it would stand in a file, shortened.
+pub(super) fn show(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{} ...", &text[..end]),
+        None => text,
+    }
 }
 
 /// Calls `ask`; an error that stops the reading if the caller does not want to go on.

@@ -7,20 +7,20 @@ use anabranch_stack::time::Duration;
 use toml::Value;
 
 use super::change;
-use super::error::Error;
-use super::middlebox::{self, Middlebox};
+use super::error::{Error, show};
+use super::middlebox::Middlebox;
 use super::model::{Change, ChangeKind, Direction, Discipline, Loss, Queue, Redraw, Stack, Trace};
 use super::properties::loss;
-use super::reader::{Readable, Section, setting, show};
+use super::reader::{Readable, Section, setting};
 use super::schema::{FASTEST, MOST_PACKETS, PATH};
 use super::units::{BYTES, PACKETS};
-use super::{discipline, mtu, trace, vary};
+use super::{boxes, discipline, mtu, trace, vary};
 
 const MOST_BYTES: u64 = 1_000_000_000_000;
 
 /// The middleboxes on the link.
 pub(super) fn middleboxes(section: &Section<'_>, stack: Stack) -> Result<Vec<Middlebox>, Error> {
-    let boxes = section.or("middleboxes", Vec::new(), middlebox::read)?;
+    let boxes = section.or("middleboxes", Vec::new(), boxes::read)?;
     if stack == Stack::Legacy2011 && !boxes.is_empty() {
         let problem = "the 2011 model has no segments that a middlebox could change";
         return Err(Error::at("middleboxes", problem, "remove it, or stack = \"legacy-2011\""));

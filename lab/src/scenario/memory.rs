@@ -4,8 +4,8 @@
 use anabranch_stack::config::Config;
 use toml::Value;
 
-use super::error::Error;
-use super::reader::{Section, show};
+use super::error::{Error, show};
+use super::reader::Section;
 
 /// A SYN carries no scaled window (RFC 7323 2.2).
 const FIRST_WINDOW: u64 = 65_535;

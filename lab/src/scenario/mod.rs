@@ -2,13 +2,14 @@
 //!
 //! `parse` turns a TOML document and overrides into a [`Scenario`] or an [`Error`] that names the place.
 //!
-//! The modules stand in layers, from the lowest: messages (`error`, `nearest`, `decimal`); one table and its values (`keys`,
-//! `reader`, `syntax`, `units`); what is described (`model`); the tables of a document, each in a module of its own; whole
-//! documents (`parse`, `template`) and what is said of a scenario (`json`, `warnings`). `tests/test_layers_rust.py` holds them to
-//! it.
+//! The modules stand in layers, from the lowest: messages (`error`, `nearest`, `decimal`); quantities (`units`); what is
+//! described (`model`, `words`); the table of keys (`schema`) and its reader (`reader`); the tables of a document, each in a
+//! module of its own; whole documents (`parse`, `template`) and what is said of a scenario (`json`, `warnings`).
+//! `tests/test_layers_rust.py` checks the layers.
 
 mod algorithm;
 pub mod application;
+mod boxes;
 mod change;
 mod config;
 mod connection;

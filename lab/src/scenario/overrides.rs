@@ -5,8 +5,8 @@
 
 use toml::{Table, Value};
 
-use super::error::Error;
-use super::reader::show;
+use super::error::{Error, show};
+
 use super::schema::{Key, LINK, LONG_CONNECTION, TRANSFER, Value as Shape};
 
 /// One step into the document.

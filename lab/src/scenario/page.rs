@@ -4,8 +4,8 @@ use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
 use super::application::{Content, Object, Page};
-use super::error::Error;
-use super::reader::{Section, each_table, show, whole, word};
+use super::error::{Error, show};
+use super::reader::{Section, each_table, whole, word};
 use super::schema::{MOST_OBJECTS, MOST_OF_ONE, OBJECT, PAGE};
 use super::units::BYTES;
 

@@ -3,10 +3,10 @@
 use toml::{Table, Value};
 
 use super::application::Application;
-use super::error::{Error, asked, unseen};
+use super::error::{Error, asked, show, unseen};
 use super::middlebox::{Kind, Middlebox};
 use super::model::{Connection, Link, Protocol, Scenario, Stack, Transfer};
-use super::reader::{Section, each_table, show, table, text};
+use super::reader::{Section, each_table, table, text};
 use super::schema::{CONNECTION, LONG_CONNECTION, ROOT};
 use super::topology::{self, Topology, distinct};
 use super::words::STACKS;

@@ -4,9 +4,9 @@
 use anabranch_stack::time::{Duration, Instant};
 use toml::{Table, Value};
 
-use super::error::Error;
+use super::error::{Error, show};
 use super::model::{LinkId, PathChange, PathManager};
-use super::reader::{Section, each_table, list, show, whole};
+use super::reader::{Section, each_table, list, whole};
 use super::schema::PATH_CHANGE;
 use super::topology::Topology;
 use super::words::{ACTIONS, ENDS, POLICIES};

@@ -5,9 +5,9 @@
 
 use toml::{Table, Value};
 
-use super::error::Error;
+use super::error::{Error, show};
 use super::nearest::did_you_mean;
-use super::reader::{show, text};
+use super::reader::text;
 use super::schema::{LINK, PATH};
 
 /// A preset.

@@ -7,7 +7,7 @@ use anabranch_stack::registry::{Range, Setting};
 use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
-use super::error::Error;
+use super::error::{Error, show};
 use super::nearest::{did_you_mean, nearest};
 use super::schema::{self, Default as Usual, HOMES, Key, example};
 use super::units::{BYTES, PACKETS, RATE, TIME, word_or};
@@ -247,15 +247,6 @@ fn number(value: &Value, range: Range) -> Result<f64, Error> {
     };
     let allowed = format!("allowed: a number from {least} to {most}, without quotes");
     Err(Error::new(format!("expected a number{unit} from {least} to {most}, found {}", show(value)), allowed))
-}
-
-/// A value as it would stand in a file, shortened.
-pub(super) fn show(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{} ...", &text[..end]),
-        None => text,
-    }
 }
 
 /// Text in quotes.

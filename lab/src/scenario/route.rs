@@ -5,9 +5,9 @@ use std::collections::{HashMap, VecDeque};
 
 use toml::Value;
 
-use super::error::Error;
+use super::error::{Error, show};
 use super::model::{LinkId, NodeId};
-use super::reader::{Section, list, show};
+use super::reader::{Section, list};
 use super::topology::Topology;
 
 /// RFC 8684 3.4.1: an address identifier is one octet.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use toml::{Table, Value};
 
-use super::error::Error;
+use super::error::{Error, show};
 use super::model::Trace;
-use super::reader::{list, show};
+use super::reader::list;
 
 const KEYS: [&str; 3] = ["trace", "trace_up", "trace_down"];
 /// A day. A later stamp is refused, since its unit is probably wrong.

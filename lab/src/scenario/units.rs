@@ -8,9 +8,8 @@ use anabranch_stack::time::Duration;
 use toml::Value;
 
 use super::decimal::{Decimal, Misfit};
-use super::error::Error;
+use super::error::{Error, show};
 use super::nearest::{did_you_mean, nearest};
-use super::reader::show;
 
 /// The latest time a scenario can name.
 pub(super) const LATEST: Duration = Duration::from_secs(1000 * 3600);

@@ -5,9 +5,9 @@ use toml::{Table, Value};
 
 use anabranch_stack::time::Duration;
 
-use super::error::Error;
+use super::error::{Error, show};
 use super::model::{Change, ChangeKind, Link};
-use super::reader::{Section, each_table, list, name, show, table};
+use super::reader::{Section, each_table, list, name, table};
 use super::schema::{PATH, WAYPOINT, WIFI};
 use super::units::{BYTES, FREQUENCY, LENGTH, RATE, SPEED, word_or};
 use super::wifi_high;

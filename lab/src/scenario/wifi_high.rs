@@ -5,9 +5,9 @@ use toml::Value;
 
 use anabranch_stack::time::Duration;
 
-use super::error::Error;
+use super::error::{Error, show};
 use super::nearest::did_you_mean;
-use super::reader::{Section, show, whole};
+use super::reader::{Section, whole};
 use super::schema::WIFI_HIGH;
 use super::units::{BYTES, FREQUENCY, LATEST, RATE, time, word_or};
 use super::words::LIKES;

@@ -228,7 +228,7 @@ fn kinds_of_chance_do_not_shift_each_other() {
 /// The template of `anabranch new` is a scenario, and runs.
 #[test]
 fn the_template_runs() {
-    let s = finish(&scenario(template())).summary;
+    let s = finish(&scenario(&template())).summary;
     assert_eq!((&s["status"], &s["content_ok"]), (&"completed".into(), &true.into()));
     assert!(s["completion_s"].as_f64().is_some_and(|t| (t * 1e9) as u64 > S));
 }

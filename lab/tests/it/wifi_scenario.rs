@@ -72,7 +72,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ("preamble_detection = 'on'", "preamble_detection", "expected true or false"),
         ("channel_width = '40 MHz'", "channel_width", "802.11g has no channels of \"40 MHz\""),
         ("standard = '802.11b', channel_width = '10 MHz'", "channel_width", "802.11b has no channels of \"10 MHz\""),
-        ("path_loss_exponent = -1", "path_loss_exponent", "allowed: 0 to 10"),
+        ("path_loss_exponent = -1", "path_loss_exponent", "allowed: a number from 0 to 10"),
         ("path_loss = 'friis', path_loss_exponent = 2", "path_loss_exponent", "follows from the frequency alone"),
         ("nakagami_m = 1.5", "nakagami_m", "there is no Nakagami fading"),
         ("fading = 'nakagami', nakagami_m = 0.1", "nakagami_m", "allowed: 0.5 to 1000"),

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::{Default, Key, TABLES, Value, allowed, written};
 
 /// The default as it is written in a scenario of the profile `modern`, if it can be written.
-pub(in crate::scenario) fn usual(key: &Key) -> Option<String> {
+pub(crate) fn usual(key: &Key) -> Option<String> {
     if let Some(setting) = key.usual(&PROFILES[0].1.config()) {
         return Some(written(setting, key.range().map(|(range, _)| range)));
     }

@@ -11,6 +11,7 @@ mod link;
 mod parts;
 mod root;
 mod transfer;
+mod transport;
 mod varying;
 mod wifi;
 mod written;
@@ -27,8 +28,7 @@ pub(super) use wifi::WIFI_HIGH;
 pub(super) use written::example;
 use written::{allowed, written};
 
-use super::units;
-use super::units::LATEST;
+use super::units::{Kind, LATEST};
 
 /// What may stand at a key.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(crate) enum Value {
     /// One of a list of words.
     Words(fn() -> Vec<&'static str>),
     /// A quantity of another unit, from the first to the second number of base units.
-    Quantity(&'static units::Kind, i64, i64),
+    Quantity(&'static Kind, i64, i64),
     /// An algorithm of the kind that the key names.
     Algorithm,
     /// A name of 1 to 64 letters, digits, "-", "_" or ".".

@@ -12,9 +12,9 @@ use super::{DELAY, Draw, HOUR, Key, NANOSECOND, PAUSE, RATE, RATIO, SECOND, SPAN
 /// Whatever message comes, segments keep a payload of 48 octets, beside headers and options of up to 80.
 const LEAST_MTU: u64 = 128;
 /// The most objects of a page.
-pub(in crate::scenario) const MOST_OBJECTS: u64 = 100_000;
+pub(crate) const MOST_OBJECTS: u64 = 100_000;
 /// The most octets of a message, an object or a page.
-pub(in crate::scenario) const MOST_OF_ONE: u64 = 1_000_000_000_000;
+pub(crate) const MOST_OF_ONE: u64 = 1_000_000_000_000;
 
 pub(super) static PATH_CHANGE: &[Key] = &[
     key("at", In(PAUSE), Required, "time of the change"),

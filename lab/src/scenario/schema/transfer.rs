@@ -9,7 +9,7 @@ use super::Value::{Code, In, Words};
 use super::{FASTEST, LATEST, PAUSE, Part, RATE, SPAN, ZERO, key, ms, names};
 
 /// The most octets of a transfer or a request, a petabyte.
-pub(in crate::scenario) const MOST: u64 = 1_000_000_000_000_000;
+pub(crate) const MOST: u64 = 1_000_000_000_000_000;
 const AMOUNT: Range = Range::Octets(1, MOST);
 const PLAYED: Range = Range::Time(ms(1), LATEST);
 

@@ -146,7 +146,7 @@ static WIFI_OLD: &[Key] = &[
     .example("[{ at = \"10 s\", distance = \"80 m\" }]")
     .often(10, Draw::Code),
 ];
-pub(in crate::scenario) static WIFI_HIGH: &[Key] = &[
+pub(crate) static WIFI_HIGH: &[Key] = &[
     key("mcs", Code("802.11n 0 to 7 (8 to 15 are the same with two streams), 802.11ac 0 to 9 (in 20 MHz 8), 802.11ax 0 to 11; `\"minstrel\"`"), Text("the highest"),
             "modulation and code of each stream, or the rate control").example("7").often(20, Draw::Code),
     key("streams", In(Range::Whole(1, 2)), Of(Setting::Whole(1)),

@@ -22,7 +22,7 @@ fn ratio(share: f64) -> String {
 }
 
 /// A value of `range` as it is written in TOML.
-pub(in crate::scenario) fn written(setting: Setting, range: Option<Range>) -> String {
+pub(crate) fn written(setting: Setting, range: Option<Range>) -> String {
     match (setting, range) {
         (Setting::Word(word), _) => format!("\"{word}\""),
         (Setting::Time(time), _) => format!("\"{}\"", time_of(time.0)),
@@ -42,7 +42,7 @@ fn time_of(ns: u64) -> String {
 }
 
 /// A value of `range` for a message, as it is written in TOML.
-pub(in crate::scenario) fn example(range: Range) -> String {
+pub(crate) fn example(range: Range) -> String {
     let usual = match range {
         Range::Flag => Setting::Flag(true),
         Range::Whole(least, most) => Setting::Whole(1.clamp(least, most)),
@@ -58,7 +58,7 @@ pub(in crate::scenario) fn example(range: Range) -> String {
 }
 
 /// The values that `range` allows, for people.
-pub(in crate::scenario) fn between(range: Range) -> String {
+pub(crate) fn between(range: Range) -> String {
     let pair = |kind: &Kind, least: u64, most: u64| {
         let written = |n| if std::ptr::eq(kind, &raw const BYTES) { kind.shortest(n) } else { kind.write(n) };
         let (low, high) = (written(least), written(most));
@@ -80,7 +80,7 @@ pub(in crate::scenario) fn between(range: Range) -> String {
 }
 
 /// What may stand at `key`, in Markdown.
-pub(in crate::scenario) fn allowed(key: &Key) -> String {
+pub(crate) fn allowed(key: &Key) -> String {
     let word = |word: &&str| format!("`\"{word}\"`");
     match key.value {
         Value::Algorithm => "a name of `anabranch list`, or a table".to_owned(),

@@ -9,9 +9,9 @@ mod leo;
 use anabranch_stack::time::Duration;
 use toml::Value;
 
-use super::error::Error;
+use super::error::{Error, show};
 use super::model::{Discipline, Loss, Queue};
-use super::reader::{Readable, Section, show, table};
+use super::reader::{Readable, Section, table};
 use super::weather::{Outages, Rate, Spell, Weather};
 use super::words::SHAPES;
 
