@@ -57,6 +57,10 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
     if !outcome.radio.is_empty() {
         top.insert("radio".into(), radio(scenario, outcome));
     }
+    if !outcome.busy.is_empty() {
+        let host = |&(node, busy): &(usize, f64)| json!({ "name": scenario.nodes[node].name, "cpu_busy": busy });
+        top.insert("hosts".into(), outcome.busy.iter().map(host).collect());
+    }
     if many {
         top.insert("jain".into(), json!(jain(&connections)));
         top.insert("connections".into(), Value::Array(connections));

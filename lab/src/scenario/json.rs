@@ -16,10 +16,10 @@ use sha2::{Digest, Sha256};
 use super::algorithm;
 use super::middlebox::{Middlebox, describe};
 use super::model::{
-    Change, ChangeKind, CodelParameters, Connection, Direction, Discipline, Link, Loss, Node, PathChange, Protocol,
-    Queue, Redraw, Scenario, Trace,
+    Change, ChangeKind, CodelParameters, Connection, Direction, Discipline, Link, Loss, More, Node, PathChange,
+    Protocol, Queue, Redraw, Scenario, Trace,
 };
-use super::schema::CONNECTION;
+use super::schema::{CONNECTION, Default as Usual, NODE, PATH, Table, Value as Shape};
 use super::wifi;
 use super::words::{ACTIONS, POLICIES, PROTOCOLS, STACKS};
 use crate::legacy::{CONTROLLERS, Model, RECOVERIES};
@@ -31,7 +31,7 @@ impl Scenario {
             let these = self.nodes.iter().filter(move |n| n.router == router);
             these.map(|n: &Node| n.name.as_str()).collect::<Vec<_>>()
         };
-        json!({
+        let mut value = json!({
             "title": self.title,
             "stack": name_of(STACKS, self.stack),
             "duration_s": self.duration.as_secs_f64(),
@@ -41,7 +41,15 @@ impl Scenario {
             "routers": called(true),
             "links": self.links.iter().map(|l| self.link(l)).collect::<Vec<_>>(),
             "connections": self.connections.iter().map(|c| self.connection(c)).collect::<Vec<_>>(),
-        })
+        });
+        // Only hosts of which something is said that is not the default.
+        let said = self.nodes.iter().map(|node| (node, more(&node.more, &NODE)));
+        let said = said.filter(|(_, more)| more.as_object().is_some_and(|m| !m.is_empty()));
+        let costs: Vec<Value> = said.map(|(node, more)| with(json!({ "name": node.name }), more)).collect();
+        if !costs.is_empty() {
+            merge(&mut value, json!({ "host": costs }));
+        }
+        value
     }
 
     /// What finds the losses of each connection and how its window comes down: a default that needs SACK gives way to NewReno
@@ -205,10 +213,10 @@ fn direction(d: &Direction) -> Value {
         Queue::Packets(n) => (Some(n), None),
         Queue::Bytes(n) => (None, Some(n)),
     };
-    json!({
+    let mut value = json!({
         "rate_bps": d.rate,
         "delay_s": d.delay.as_secs_f64(),
-        "delay_variation": d.delay_variation,
+        "delay_variation": setting(d.delay_variation, Range::Share(0.0, 1.0)),
         "delay_redraw": redraw,
         "delay_redraw_interval_s": interval,
         "overtaking": d.overtaking,
@@ -224,7 +232,34 @@ fn direction(d: &Direction) -> Value {
         "mtu_bytes": d.mtu.map(|m| m.size),
         "mtu_icmp": d.mtu.map(|m| m.icmp),
         "ecn_threshold_packets": d.ecn_threshold,
-    })
+    });
+    if let Setting::Time(time) = d.delay_variation {
+        merge(&mut value, json!({ "delay_variation": null, "delay_variation_s": time.as_secs_f64() }));
+    }
+    merge(&mut value, more(&d.more, &PATH));
+    value
+}
+
+/// The values that differ from their defaults, of keys without a field of their own.
+fn more(more: &More, keys: &Table) -> Value {
+    let mut out = serde_json::Map::new();
+    for &(name, part, value) in more.iter() {
+        let Some(key) = keys.find(name) else { continue };
+        match key.value {
+            Shape::Inner(inner) => {
+                let Some(part) = inner.find(part) else { continue };
+                let range = part.range().map_or(Range::Word, |(range, _)| range);
+                let table = out.entry(name.to_owned()).or_insert_with(|| json!({}));
+                merge(table, json!({ (part.resolved()): setting(value, range) }));
+            }
+            _ if matches!(key.default, Usual::Of(usual) if usual == value) => {}
+            _ => {
+                let range = key.range().map_or(Range::Word, |(range, _)| range);
+                out.insert(key.resolved(), setting(value, range));
+            }
+        }
+    }
+    out.into()
 }
 
 /// A trace by its hash and length, without the stamps.

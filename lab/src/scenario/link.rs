@@ -82,6 +82,7 @@ fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction
         overhead: link.value("overhead")?,
         mtu: link.or("mtu", None, |v| mtu::read(v, stack))?,
         ecn_threshold: link.value("ecn_threshold")?,
+        more: section.more(way)?,
     })
 }
 

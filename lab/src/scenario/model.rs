@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anabranch_stack::config::Config;
 use anabranch_stack::path::Policy;
+use anabranch_stack::registry::Setting;
 use anabranch_stack::time::{Duration, Instant};
 
 use super::application::{Application, Extent, Until};
@@ -55,6 +56,37 @@ impl Scenario {
     }
 }
 
+/// Values of keys that have no field of their own: of a link's direction or of a host, in the order of the table of keys.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct More(Vec<(&'static str, &'static str, Setting)>);
+
+impl More {
+    /// The value of `key`, or of the key `part` of its table; `part` is empty for a key without a table.
+    pub fn get(&self, key: &str, part: &str) -> Option<Setting> {
+        self.0.iter().find(|(k, p, _)| (*k, *p) == (key, part)).map(|(_, _, value)| *value)
+    }
+
+    /// Sets the value of a key.
+    pub(super) fn put(&mut self, key: &'static str, part: &'static str, value: Setting) {
+        self.0.retain(|(k, p, _)| (*k, *p) != (key, part));
+        self.0.push((key, part, value));
+    }
+
+    /// Takes the values of `common` for keys without a value.
+    pub(super) fn fill(&mut self, common: &Self) {
+        for &(key, part, value) in &common.0 {
+            if self.get(key, part).is_none() {
+                self.put(key, part, value);
+            }
+        }
+    }
+
+    /// Keys, parts and values.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(&'static str, &'static str, Setting)> {
+        self.0.iter()
+    }
+}
+
 /// A host or a router.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -62,6 +94,8 @@ pub struct Node {
     pub name: String,
     /// It is a router, which forwards packets; else a host, at which connections end.
     pub router: bool,
+    /// What else the scenario says of it.
+    pub more: More,
 }
 
 /// A link between two nodes: two independent directions.
@@ -113,8 +147,8 @@ pub struct Direction {
     pub rate: u64,
     /// One-way propagation delay.
     pub delay: Duration,
-    /// Uniform variation of the delay as a fraction, 0 to 1: 0.05 is +-5 %.
-    pub delay_variation: f64,
+    /// Uniform variation of the delay: a number, 0 to 1, is a fraction of the delay (0.05 is +-5 %), a time is that time.
+    pub delay_variation: Setting,
     /// When a new delay is drawn.
     pub delay_redraw: Redraw,
     /// Whether a packet may arrive before one sent earlier.
@@ -139,6 +173,15 @@ pub struct Direction {
     pub mtu: Option<Mtu>,
     /// From so many waiting packets on, ECN-capable packets are marked.
     pub ecn_threshold: Option<u64>,
+    /// What else the scenario says of it.
+    pub more: More,
+}
+
+impl Direction {
+    /// True if the delay varies from packet to packet or from time to time.
+    pub fn varies(&self) -> bool {
+        !matches!(self.delay_variation, Setting::Number(0.0) | Setting::Time(Duration::ZERO))
+    }
 }
 
 /// The longest packet that the far end of a link passes on.

@@ -8,6 +8,7 @@ use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
 use super::error::{Error, show};
+use super::model::More;
 use super::nearest::{did_you_mean, nearest};
 use super::schema::{self, Default as Usual, HOMES, Key, example};
 use super::units::{BYTES, PACKETS, RATE, TIME, word_or};
@@ -53,6 +54,12 @@ macro_rules! whole {
     )*};
 }
 whole!(u32, u64, usize);
+
+impl Readable for Setting {
+    fn from(setting: Setting) -> Option<Self> {
+        Some(setting)
+    }
+}
 
 /// A word beside the range stands for `None`.
 impl<T: Readable> Readable for Option<T> {
@@ -161,6 +168,34 @@ impl<'a> Section<'a> {
         self.read(name, |value| word(value, &self.key(name).called(), words))
     }
 
+    /// The values given for the keys that have no field of their own; `ending` is the direction of directed keys, of which a value
+    /// for both is given first.
+    pub(super) fn more(&self, ending: &str) -> Result<More, Error> {
+        let mut more = More::default();
+        for key in self.keys.keys().filter(|key| key.stored) {
+            for name in
+                [key.name.to_owned(), format!("{}{ending}", key.name)].iter().take(if key.directed { 2 } else { 1 })
+            {
+                let Some(value) = self.table.get(name) else { continue };
+                match key.value {
+                    schema::Value::Inner(inner) => {
+                        let read = |t| Section::new(t, inner).and_then(|section| section.all(inner));
+                        let written = format!("{name} = {}", key.shown());
+                        let values = table(value, &written).and_then(read).map_err(|e| e.within(name))?;
+                        values.into_iter().for_each(|(part, value)| more.put(key.name, part, value));
+                    }
+                    _ => more.put(key.name, "", setting(value, key).map_err(|e| e.within(name))?),
+                }
+            }
+        }
+        Ok(more)
+    }
+
+    /// Every value of a table whose keys have ranges and defaults, or must be given.
+    fn all(&self, keys: &schema::Table) -> Result<Vec<(&'static str, Setting)>, Error> {
+        keys.keys().map(|key| self.value(key.name).map(|value| (key.name, value))).collect()
+    }
+
     /// The quantity at `name` in base units, if it is given.
     pub(super) fn quantity(&self, name: &str) -> Result<Option<i64>, Error> {
         let schema::Value::Quantity(kind, least, most) = self.key(name).value else {
@@ -205,6 +240,11 @@ fn made<T: Readable>(setting: Setting, name: &str) -> T {
 
 /// A value of `key`, in its range.
 pub(super) fn setting(value: &Value, key: &Key) -> Result<Setting, Error> {
+    if let schema::Value::Either(_, quantity) = key.value
+        && schema::unit(quantity).is_some_and(|unit| unit.fits(value))
+    {
+        return ranged(value, quantity);
+    }
     let (range, words) = key.range().unwrap_or_else(|| panic!("the table of keys has no range for {}", key.name));
     let choices: Vec<(&str, &'static str)> = words.iter().map(|word| (*word, *word)).collect();
     if range == Range::Word {

@@ -6,10 +6,10 @@ use anabranch_stack::path::Policy;
 use toml::{Table, Value};
 
 use super::error::{Error, asked};
-use super::model::{Link, LinkId, Node, NodeId, Stack};
+use super::model::{Link, LinkId, More, Node, NodeId, Stack};
 use super::nearest::did_you_mean;
 use super::reader::{Section, each_table, list, name, text};
-use super::schema::{LINK, NODE, PATH};
+use super::schema::{HOST, LINK, NODE, PATH, ROUTER};
 use super::{legacy, link, wifi};
 use crate::ask::Ask;
 
@@ -31,7 +31,18 @@ pub(super) struct Topology {
 
 /// Reads the topology from the root of the document.
 pub(super) fn read(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<Topology, Error> {
-    let long = ["host", "router", "link"].into_iter().find(|k| root.has(k));
+    let common = root.read("host", |v| v.as_table().map(|t| Section::new(t, &HOST)?.more("")).transpose())?.flatten();
+    let long = ["host", "router", "link"].into_iter().find(|k| root.get(k).is_some_and(|v| !v.is_table()));
+    let mut topology = networked(root, long, stack, ask)?;
+    for host in topology.nodes.iter_mut().filter(|node| !node.router) {
+        if let Some(common) = &common {
+            host.more.fill(common);
+        }
+    }
+    Ok(topology)
+}
+
+fn networked(root: &Section<'_>, long: Option<&str>, stack: Stack, ask: Ask<'_>) -> Result<Topology, Error> {
     match (root.get("path"), long) {
         (Some(_), Some(key)) => Err(Error::at(
             key,
@@ -65,7 +76,7 @@ fn short(paths: &Value, stack: Stack, ask: Ask<'_>) -> Result<Topology, Error> {
     if links.is_empty() {
         return Err(Error::new("the scenario has no path", "add at least one [[path]]"));
     }
-    let nodes = ["client", "server"].map(|n| Node { name: n.into(), router: false }).to_vec();
+    let nodes = ["client", "server"].map(|n| Node { name: n.into(), router: false, more: More::default() }).to_vec();
     distinct(links.iter().map(|l| l.name.as_str()), [].into_iter())?;
     wifi::settle(&mut links)?;
     Ok(Topology::new(nodes, links, true))
@@ -77,8 +88,8 @@ fn full(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<Topology, Erro
         let written = format!("[[{key}]] (with double brackets) for each {key}");
         let new = root.or(key, Vec::new(), |v| {
             let new = each_table(list(v, &written)?, &written, |_, t| {
-                let section = Section::new(t, &NODE)?;
-                Ok(Node { name: section.require("name", name)?, router })
+                let section = Section::new(t, if router { &ROUTER } else { &NODE })?;
+                Ok(Node { name: section.require("name", name)?, router, more: section.more("")? })
             })?;
             distinct(new.iter().map(|n| n.name.as_str()), nodes.iter().map(|n| n.name.as_str()))?;
             Ok(new)

@@ -17,7 +17,7 @@ use crate::metrics::account::ConnectionAccount;
 use crate::metrics::items::Items;
 use crate::metrics::recovery::Recovery;
 use crate::metrics::series::Series;
-use crate::scenario::{Application, Ask, Change, LinkId, Scenario};
+use crate::scenario::{Application, Ask, Change, LinkId, NodeId, Scenario};
 use crate::wifi::high::Counts;
 
 /// How far a run is.
@@ -65,6 +65,8 @@ pub struct Outcome {
     pub capture_error: Option<std::io::Error>,
     /// What was sent up and down over each wireless link of 802.11n and later.
     pub radio: Vec<(usize, [Counts; 2])>,
+    /// For each host whose segments cost time: its node, and the share of the run for which its busiest core worked.
+    pub busy: Vec<(NodeId, f64)>,
 }
 
 impl Outcome {
@@ -417,8 +419,21 @@ impl World {
         };
         let accounts = sessions.into_iter().map(account).collect();
         let radio = net.radio_counts();
+        let busy = net.busy(now);
         let (hashes, trace_error, capture_error) = net.finish();
         let Hashes { trace: trace_sha256, events: events_hash } = hashes;
-        Outcome { end, now, events, accounts, series, trace_sha256, events_hash, trace_error, capture_error, radio }
+        Outcome {
+            end,
+            now,
+            events,
+            accounts,
+            series,
+            trace_sha256,
+            events_hash,
+            trace_error,
+            capture_error,
+            radio,
+            busy,
+        }
     }
 }

@@ -69,7 +69,7 @@ fn against_the_model(scenario: &Scenario) -> (usize, usize) {
     let (mut compared, mut dropped) = (0, 0);
     for (l, link) in scenario.links.iter().enumerate() {
         let ways = [(true, &link.up), (false, &link.down)];
-        for (client, direction) in ways.into_iter().filter(|(_, d)| d.delay_variation == 0.0) {
+        for (client, direction) in ways.into_iter().filter(|(_, d)| !d.varies()) {
             let mut model = Fifo::new(direction);
             for copy in all.iter().filter(|c| c.sent.client == client && path_of(c) == l) {
                 compared += 1;

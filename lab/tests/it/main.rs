@@ -77,6 +77,7 @@ mod middlebox;
 mod middlebox_acks;
 mod middlebox_rules;
 mod model;
+mod new_keys;
 mod pages;
 mod path_mtu;
 mod paths;

@@ -38,7 +38,9 @@ pub(super) fn expand(document: &Table, stack: Stack, seed: u64, ask: Ask<'_>) ->
         }
         return Ok(None);
     };
-    if let Some(key) = ["path", "host", "router", "link"].into_iter().find(|k| document.contains_key(*k)) {
+    if let Some(key) =
+        ["path", "host", "router", "link"].into_iter().find(|k| document.get(*k).is_some_and(|v| !v.is_table()))
+    {
         let problem = format!("[[{key}]] cannot stand beside [topology], which makes hosts, routers and links");
         return Err(Error::at(key, problem, "use one of the two; `anabranch check --expand` writes a [topology] out"));
     }
@@ -47,7 +49,15 @@ pub(super) fn expand(document: &Table, stack: Stack, seed: u64, ask: Ask<'_>) ->
     for key in ["topology", "traffic"] {
         out.remove(key);
     }
+    let common = out.remove("host");
     shape.write(&mut out);
+    let hosts = out.get_mut("host").and_then(Value::as_array_mut);
+    for (host, common) in hosts.into_iter().flatten().zip(std::iter::repeat(common.and_then(|v| v.as_table().cloned())))
+    {
+        if let (Some(host), Some(common)) = (host.as_table_mut(), common) {
+            host.extend(common);
+        }
+    }
     if let Some(traffic) = document.get("traffic") {
         write_traffic(traffic, document, (&shape, seed), &mut out, ask)?;
     }

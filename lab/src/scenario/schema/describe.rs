@@ -53,6 +53,8 @@ fn kind(key: &Key) -> Json {
     match (&key.value, key.range()) {
         (Value::Algorithm, _) => json!({ "type": ["string", "object"] }),
         (Value::Name | Value::Quantity(..), _) => json!({ "type": "string" }),
+        (Value::Either(..), _) => json!({ "type": ["string", "number"] }),
+        (Value::Inner(_), _) => json!({ "type": "object" }),
         (Value::Code(_), _) | (_, None) => json!({}),
         (_, Some((Range::Word, list))) => words(list),
         (_, Some((Range::Flag, _))) => json!({ "type": "boolean" }),

@@ -3,8 +3,8 @@
 use anabranch_stack::registry::{Range, Setting};
 
 use super::Default::{Absent, Of, Required, Text};
-use super::Value::{Code, In, Name, Or};
-use super::{DELAY, Draw, HOUR, Key, MOST_PACKETS, NANOSECOND, POSITIVE, Part, RATE, RATIO, key, ms};
+use super::Value::{Code, Either, In, Inner, Name, Or};
+use super::{DELAY, Draw, HOUR, Key, MOST_PACKETS, NANOSECOND, POLICER, POSITIVE, Part, RATE, RATIO, key, ms};
 
 static NAMED: &[Key] = &[key("name", Name, Text("\"path0\""), "name in tables and plots")];
 static TRACED: &[Key] = &[key(
@@ -21,9 +21,10 @@ pub(super) static WIRE: &[Key] = &[
     key("delay", In(DELAY), Of(Setting::Time(ms(10))), "one-way propagation delay").often(85, Draw::Code).directed(),
     key(
         "delay_variation",
-        In(RATIO),
+        Either(RATIO, DELAY),
         Of(Setting::Number(0.0)),
-        "uniform, of the configured delay: 20 % of 10 ms draws from 8 to 12 ms",
+        "uniform variation, as a share of the delay or as a time: `\"20 %\"` or `\"2 ms\"` of 10 ms draws \
+         from 8 to 12 ms. A delay is never below zero",
     )
     .often(20, Draw::Share(100.0))
     .directed(),
@@ -96,6 +97,18 @@ pub(super) static WIRE: &[Key] = &[
     )
     .linux("null", "the topology has no such thing")
     .often(12, Draw::Spread(1, 60))
+    .directed(),
+    key(
+        "policer",
+        Inner(&POLICER),
+        Absent,
+        "token bucket in front of the queue: it fills with `rate`, holds at most `burst`, and a packet \
+         that finds fewer tokens than it has octets is dropped, as behind a policed access or in a data \
+         plan that is used up",
+    )
+    .stored()
+    .left_out()
+    .often(4, Draw::Code)
     .directed(),
 ];
 static MORE: &[Key] = &[

@@ -25,8 +25,8 @@ pub(super) use describe::usual;
 pub(super) use parts::{MOST_OBJECTS, MOST_OF_ONE};
 pub(super) use transfer::MOST;
 pub(super) use wifi::WIFI_HIGH;
-pub(super) use written::example;
 use written::{allowed, written};
+pub(super) use written::{example, unit};
 
 use super::units::{Kind, LATEST};
 
@@ -49,6 +49,10 @@ pub(crate) enum Value {
     Algorithm,
     /// A name of 1 to 64 letters, digits, "-", "_" or ".".
     Name,
+    /// A value in the first range, or one in the second, which is a range of quantities.
+    Either(Range, Range),
+    /// A table.
+    Inner(&'static Table),
     /// A value that only code can read; the text says what is allowed, in Markdown.
     Code(&'static str),
 }
@@ -110,6 +114,8 @@ pub(crate) struct Key {
     pub left_out: bool,
     /// `anabranch new` writes the key commented out: it takes the place of another key, or needs one.
     pub aside: bool,
+    /// The value is kept beside those that have a field of their own, as [`More`](super::model::More).
+    pub stored: bool,
     /// The key that a value from `--set` removes from the same table.
     pub rival: &'static str,
     /// How often in a hundred torture draws the key.
@@ -131,6 +137,7 @@ const fn key(name: &'static str, value: Value, default: Default, meaning: &'stat
         json: "",
         left_out: false,
         aside: false,
+        stored: false,
         rival: "",
         often: 0,
         draw: Draw::Code,
@@ -178,6 +185,11 @@ impl Key {
         self
     }
 
+    const fn stored(mut self) -> Self {
+        self.stored = true;
+        self
+    }
+
     const fn rival(mut self, rival: &'static str) -> Self {
         self.rival = rival;
         self
@@ -205,7 +217,8 @@ impl Key {
             Value::In(range) => Some((range, Vec::new())),
             Value::Or(words, range) => Some((range, words.to_vec())),
             Value::Words(words) => Some((Range::Word, words())),
-            Value::Quantity(..) | Value::Algorithm | Value::Name | Value::Code(_) => None,
+            Value::Either(range, _) => Some((range, Vec::new())),
+            Value::Quantity(..) | Value::Algorithm | Value::Name | Value::Inner(_) | Value::Code(_) => None,
         }
     }
 
@@ -242,6 +255,7 @@ impl Key {
             (_, None) => match self.value {
                 Value::Quantity(kind, ..) => format!("\"{}\"", kind.example()),
                 Value::Name => format!("\"{}1\"", self.name),
+                Value::Inner(table) => table.shown(),
                 _ => "...".to_owned(),
             },
         }
@@ -296,6 +310,13 @@ impl Table {
         }
         let base = name.strip_suffix("_up").or_else(|| name.strip_suffix("_down"));
         self.keys().find(|key| key.name == name || (key.directed && base == Some(key.name)))
+    }
+
+    /// The table as it is written, with the keys that have to be.
+    fn shown(&self) -> String {
+        let needed = self.keys().filter(|key| matches!(key.default, Default::Required));
+        let keys: Vec<String> = needed.map(|key| format!("{} = {}", key.name, key.shown())).collect();
+        format!("{{ {} }}", keys.join(", "))
     }
 
     /// True if the table has a key called `name`, with or without a direction.
@@ -364,7 +385,9 @@ tables! {
     PATH = "path", "[[path]]", link::PATH;
     TRANSFER = "transfer", "[transfer]", transfer::TRANSFER;
     LINK = "link", "[[link]]", link::LINK;
-    NODE = "host", "[[host]] and [[router]]", one!(root::NODE);
+    NODE = "nodes", "[[host]]", root::NODES;
+    ROUTER = "router", "[[router]]", one!(root::NODE);
+    HOST = "host", "[host]", root::HOST;
     WIFI = "wifi", "wifi = { ... }", wifi::WIFI;
     TOPOLOGY = "topology", "[topology]", root::TOPOLOGY;
     ACCESS = "access", "access = { ... }", root::ACCESS;
@@ -372,6 +395,7 @@ tables! {
     PATH_CHANGE = "path_changes", "path_changes = [ { ... } ]", one!(parts::PATH_CHANGE);
     CHANGE = "changes", "changes = [ { ... } ]", one!(parts::CHANGE);
     MIDDLEBOX = "middleboxes", "middleboxes = [ { ... } ]", one!(parts::MIDDLEBOX);
+    POLICER = "policer", "policer = { ... }", one!(parts::POLICER);
     LOSS = "loss", "loss = { ... }", one!(parts::LOSS);
     MTU = "mtu", "mtu = { ... }", one!(parts::MTU);
     RED = "red", "discipline = { name = \"red\" }", one!(parts::RED);

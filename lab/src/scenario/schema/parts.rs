@@ -39,6 +39,17 @@ pub(super) static CHANGE: &[Key] = &[
     key("delay", In(DELAY), Absent, "new delay of the link"),
     key("loss", Code("as of the link"), Absent, "new random loss of the link"),
 ];
+pub(super) static POLICER: &[Key] = &[
+    key("rate", In(RATE), Required, "rate at which the token bucket fills"),
+    key(
+        "burst",
+        In(Range::Octets(1500, 1_000_000_000)),
+        Required,
+        "octets that the token bucket holds, and that may pass at once",
+    )
+    .example("\"64 kB\""),
+];
+
 pub(super) static LOSS: &[Key] = &[
     key("good_to_bad", In(RATIO), Required, "probability to go from the good state to the bad one"),
     key(

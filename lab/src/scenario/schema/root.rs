@@ -6,7 +6,7 @@ use super::super::words::{NETWORKS, PATTERNS, STACKS};
 use super::Default::{Absent, Of, Required, Text};
 use super::Value::{Code, In, Name, Words};
 use super::link::WIRE;
-use super::{HOUR, Key, Part, SPAN, key, names};
+use super::{Draw, HOUR, Key, Part, SECOND, SPAN, ZERO, key, names};
 
 pub(super) static ROOT: &[Key] = &[
     key(
@@ -47,12 +47,43 @@ pub(super) static ROOT: &[Key] = &[
     ),
     key("transfer", Code("a table"), Required, "the application that sends and receives"),
     key("path", Code("a list of tables"), Text("at least one"), "links from client to server"),
-    key("host", Code("a list of tables"), Absent, "hosts of [the long form](#the-long-form-any-topology)"),
+    key(
+        "host",
+        Code("a table, or a list of tables"),
+        Absent,
+        "what all hosts have in common. A list: hosts of [the long form](#the-long-form-any-topology)",
+    ),
     key("router", Code("a list of tables"), Absent, "routers of the long form"),
     key("link", Code("a list of tables"), Absent, "links of the long form"),
     key("topology", Code("a table"), Absent, "a [generated network](#generated-networks)"),
     key("traffic", Code("a table"), Absent, "connections between the hosts of a generated network"),
 ];
+/// Keys of hosts alone or of all hosts.
+static COST: &[Key] = &[
+    key(
+        "cost",
+        In(Range::Time(ZERO, SECOND)),
+        Of(Setting::Time(ZERO)),
+        "time that a core of the host needs for each segment, in and out. The segments of a subflow wait \
+         for the same core. The model has neither segmentation offload nor a bound of the waiting segments",
+    )
+    .example("\"2 us\"")
+    .stored()
+    .left_out()
+    .often(5, Draw::Spread(1, 200)),
+    key(
+        "cores",
+        In(Range::Whole(1, 1024)),
+        Of(Setting::Whole(1)),
+        "cores of the host, over which its subflows are spread",
+    )
+    .stored()
+    .left_out()
+    .often(3, Draw::Whole(1, 4)),
+];
+pub(super) static HOST: &[Part] = &[Part { title: "", keys: COST }];
+pub(super) static NODES: &[Part] = &[Part { title: "", keys: NODE }, Part { title: "", keys: COST }];
+
 pub(super) static NODE: &[Key] = &[key(
     "name",
     Name,

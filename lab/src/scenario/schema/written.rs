@@ -6,7 +6,7 @@ use super::super::units::{BYTES, Kind, PACKETS, RATE, TIME};
 use super::{Key, Value};
 
 /// The unit of a range of quantities.
-fn unit(range: Range) -> Option<&'static Kind> {
+pub(crate) fn unit(range: Range) -> Option<&'static Kind> {
     match range {
         Range::Time(..) => Some(&TIME),
         Range::Octets(..) => Some(&BYTES),
@@ -87,6 +87,8 @@ pub(crate) fn allowed(key: &Key) -> String {
         Value::Name => "a name: 1 to 64 letters, digits, `-`, `_` or `.`".to_owned(),
         Value::Code(text) => text.to_owned(),
         Value::Quantity(kind, least, most) => kind.between(least, most),
+        Value::Either(one, other) => format!("{}, or {}", between(one), between(other)),
+        Value::Inner(_) => "a table".to_owned(),
         _ => {
             let (range, words) = key.range().expect("the other values have one");
             let mut list: Vec<String> = words.iter().map(word).collect();

@@ -17,8 +17,13 @@ fn document(table: &Table, line: &str) -> String {
         "path" => format!("{transfer}\n[[path]]\n{line}"),
         "transfer" => format!("{path}\n[transfer]\n{line}"),
         "link" => format!("{transfer}\n{nodes}\n[[link]]\n{line}"),
-        "host" => format!("{transfer}\nlink = [{{ name = 'l', from = 'client', to = 'server' }}]\n[[host]]\n{line}"),
-        "wifi" | "loss" | "mtu" | "leo" | "cellular" => {
+        "host" => format!("{transfer}\n{path}\n[host]\n{line}"),
+        "nodes" | "router" => {
+            let kind = if table.name == "nodes" { "host" } else { "router" };
+            let name = if line.starts_with("name") { "" } else { "name = 'a'\n" };
+            format!("{transfer}\nlink = [{{ name = 'l', from = 'client', to = 'server' }}]\n[[{kind}]]\n{name}{line}")
+        }
+        "wifi" | "loss" | "mtu" | "policer" | "leo" | "cellular" => {
             let preset = match table.name {
                 "leo" if !line.starts_with("preset") => "preset = 'starlink-roam', ",
                 "cellular" if !line.starts_with("preset") => "preset = 'lte-good', ",

@@ -16,7 +16,7 @@ impl LinkDirection {
     /// From now on it looks ahead, if it is a link that can. To be called while it is empty.
     pub fn look_ahead(&mut self) {
         debug_assert!(self.packets.is_empty(), "a link is empty before its first packet");
-        self.ahead = self.clean && self.constant && !self.paced && !self.disciplined;
+        self.ahead = self.clean && self.constant && !self.paced && !self.disciplined && !self.policed;
         if self.ahead {
             self.end = Key::new(0, 0);
         }

@@ -1,12 +1,17 @@
 //! What is left to chance on a link: whether a packet is lost, damaged or delivered twice, and how long it flies.
 
 use super::{Fate, LinkDirection, Rare};
+use anabranch_stack::registry::Setting;
+
 use crate::scenario::{Loss, Redraw};
 
 impl LinkDirection {
     fn vary(&self, u: f64) -> u64 {
-        let factor = 1.0 + self.rare.config.delay_variation * (2.0 * u - 1.0);
-        (self.base_delay as f64 * factor) as u64
+        match self.rare.config.delay_variation {
+            Setting::Time(most) => (self.base_delay as f64 + most.0 as f64 * (2.0 * u - 1.0)).max(0.0) as u64,
+            Setting::Number(share) => (self.base_delay as f64 * (1.0 + share * (2.0 * u - 1.0))) as u64,
+            _ => self.base_delay,
+        }
     }
 
     pub(super) fn draw_delay(&mut self) -> u64 {

@@ -12,6 +12,7 @@ mod ahead;
 mod chance;
 mod changes;
 pub mod offer;
+mod policer;
 pub mod weather;
 
 use std::collections::VecDeque;
@@ -22,6 +23,7 @@ use super::packet::{PacketId, Transit};
 use super::queue::{Push, Queue, Waiting};
 use super::rng::Rng;
 use super::slots::{Key, NEVER};
+use policer::Policer;
 use weather::Weather;
 
 use crate::scenario::{Direction, Loss, Queue as Limit, Redraw};
@@ -123,6 +125,8 @@ pub struct LinkDirection {
     constant: bool,
     /// Its queue has a discipline.
     disciplined: bool,
+    /// A token bucket stands before its queue.
+    policed: bool,
     rare: Box<Rare>,
 }
 
@@ -141,6 +145,7 @@ struct Rare {
     dropped: Vec<PacketId>,
     trace: Option<Opportunities>,
     weather: Option<Box<Weather>>,
+    policer: Option<Policer>,
     rng_loss: Rng,
     rng_delay: Rng,
     rng_duplication: Rng,
@@ -160,6 +165,7 @@ impl LinkDirection {
             dropped: Vec::new(),
             trace: config.trace.as_ref().map(|t| Opportunities::new(t.stamps.clone())),
             weather: config.weather.as_ref().map(|w| Box::new(Weather::new(w, seed, link, way))),
+            policer: Policer::new(config),
             queue: Queue::new(config, seed, &format!("{link} {way}")),
             rng_loss: rng("loss"),
             rng_delay: rng("delay"),
@@ -186,10 +192,11 @@ impl LinkDirection {
             down: false,
             paced: config.trace.is_some() || config.weather.is_some(),
             clean: false,
-            steady: config.delay_variation == 0.0 && config.weather.is_none(),
-            constant: config.delay_variation == 0.0 && config.weather.is_none(),
+            steady: !config.varies() && config.weather.is_none(),
+            constant: !config.varies() && config.weather.is_none(),
             marking: config.ecn_threshold.is_some(),
             disciplined: rare.queue.is_some(),
+            policed: rare.policer.is_some(),
             rare: Box::new(rare),
         };
         link.set_loss(config.loss);
@@ -286,6 +293,9 @@ impl LinkDirection {
         let octets = self.length(packet.wire_len);
         if self.down {
             return Err(Drop::Down);
+        }
+        if self.policed && self.rare.policer.as_mut().is_some_and(|policer| !policer.passes(now, octets)) {
+            return Err(Drop::Queue);
         }
         let mut mark = false;
         if self.disciplined {

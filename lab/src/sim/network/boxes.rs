@@ -59,7 +59,13 @@ impl Network {
             }
         }
         self.passed = passed;
-        let at = self.boxes.iter().map(Chain::deadline).min().unwrap_or(u64::MAX);
+        self.schedule_held();
+    }
+
+    /// The slot of packets that middleboxes or cores of hosts hold follows the next one that is let go.
+    pub(super) fn schedule_held(&mut self) {
+        let boxes = self.boxes.iter().map(Chain::deadline).min().unwrap_or(u64::MAX);
+        let at = boxes.min(self.hosts.deadline());
         self.schedule(self.links.len(), at.max(self.now));
     }
 
@@ -72,9 +78,13 @@ impl Network {
         }
     }
 
-    /// Middleboxes let go of what they have held long enough.
-    pub(super) fn on_middleboxes(&mut self) {
+    /// Middleboxes and cores of hosts let go of packets that they have held long enough.
+    pub(super) fn on_held(&mut self) {
         self.slots.set(self.links.len(), NEVER);
+        if !self.hosts.are_free() {
+            self.on_handled();
+            self.schedule_held();
+        }
         for c in 0..self.boxes.len() {
             for d in [c & !1, c | 1] {
                 let mut passed = std::mem::take(&mut self.passed);

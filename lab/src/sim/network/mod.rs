@@ -8,6 +8,7 @@
 mod air;
 mod boxes;
 mod changes;
+mod cores;
 mod measures;
 mod noted;
 mod too_long;
@@ -30,6 +31,7 @@ use super::slots::{Key, NEVER, Slots};
 use super::tap::Taps;
 use super::trace::{Hashes, Kind, Trace};
 use crate::scenario::{Ask, Link, Mtu, Scenario};
+use cores::Hosts;
 
 /// Everything between the hosts.
 #[derive(Debug)]
@@ -78,7 +80,9 @@ pub struct Network {
     bytes: bool,
     /// By direction of a link: what its far end passes on; empty if nothing is too long anywhere.
     mtus: Vec<Option<Mtu>>,
-    /// There are only wires that take any packet: no radio, no middlebox, no capture.
+    /// The cores of hosts whose segments cost time.
+    hosts: Hosts,
+    /// There are only wires that take any packet: no radio, no middlebox, no capture, no cost of a host.
     plain: bool,
 }
 
@@ -107,7 +111,8 @@ impl Network {
         let boxes = if any { scenario.links.iter().flat_map(chains).collect() } else { Vec::new() };
         let codec = scenario.bytes.then(|| Box::new(Codec::new(scenario)));
         let mtus = too_long::limits(scenario);
-        let plain = !any && codec.is_none() && radio.channels() == 0 && mtus.is_empty();
+        let hosts = Hosts::new(scenario);
+        let plain = !any && codec.is_none() && radio.channels() == 0 && mtus.is_empty() && hosts.are_free();
         let mut network = Self {
             now: 0,
             event: Key::new(0, 0),
@@ -132,6 +137,7 @@ impl Network {
             codec,
             bytes: scenario.bytes,
             mtus,
+            hosts,
             plain,
         };
         network.look_ahead(scenario);
@@ -241,7 +247,7 @@ impl Network {
         let first = self.routes[transit.next as usize - 1] as DirectionId;
         if self.plain {
             self.enqueue_wired(first, transit);
-        } else {
+        } else if self.hosts.are_free() || !self.waits_to_leave(first, transit) {
             self.depart_noted(first, transit);
         }
     }
@@ -328,7 +334,7 @@ impl Network {
     #[inline]
     pub fn run(&mut self, slot: usize) -> Option<PacketId> {
         if slot == self.links.len() {
-            self.on_middleboxes();
+            self.on_held();
             return self.also_arrived.pop_front();
         }
         if slot > self.links.len() {
@@ -433,7 +439,15 @@ impl Network {
             self.enter(next as DirectionId, transit);
             return None;
         }
-        let id = transit.id;
+        if !self.plain && !self.hosts.are_free() && self.waits_to_arrive(d, transit) {
+            return None;
+        }
+        self.arrived(d, transit.id)
+    }
+
+    /// A packet has come to its host over `d` and is handed out.
+    #[inline(always)]
+    fn arrived(&mut self, d: DirectionId, id: PacketId) -> Option<PacketId> {
         if !self.plain && self.codec.is_some() {
             self.arrive_noted(d, id);
         }

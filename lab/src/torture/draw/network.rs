@@ -2,7 +2,9 @@
 
 use toml::{Table, Value};
 
+use super::keys::drawn;
 use super::{Kind, connection, path, transfer};
+use crate::scenario::schema::HOST;
 use crate::torture::dice::Dice;
 
 /// How many paths a run of this kind has.
@@ -33,6 +35,15 @@ pub fn short(dice: &mut Dice, kind: Kind, document: &mut Table) {
         .map(|i| paths[i].get("name").and_then(Value::as_str).map_or(format!("path{i}"), str::to_owned))
         .collect();
     document.insert("path".into(), paths.into_iter().map(Value::Table).collect::<Vec<_>>().into());
+    let mut host = Table::new();
+    for key in HOST.keys() {
+        if dice.percent(key.often) {
+            host.extend(drawn(dice, key).map(|value| (key.name.to_owned(), value)));
+        }
+    }
+    if !host.is_empty() && !is_legacy(document) {
+        document.insert("host".into(), Value::Table(host));
+    }
     connections(dice, kind, document, |dice, keys, first| {
         // The first of several connections keeps the width of the run.
         if !first && dice.percent(60) {
