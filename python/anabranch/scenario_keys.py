@@ -7,15 +7,15 @@ from typing import Any
 
 from anabranch import _core
 
-INSIDE = {
-    "path": {"wifi": "wifi", "loss": "loss", "mtu": "mtu", "leo": "leo", "cellular": "cellular"},
+INSIDE: dict[str, dict[str, str]] = {
+    "path": {name: name for name in ("wifi", "loss", "mtu", "policer", "leo", "cellular")},
     "connections": {"transfer": "transfer"},
     "topology": {"access": "access"},
     "transfer": {"page": "page"},
 }
 """Tables that may stand at a key: by table and key."""
 
-LISTS = {
+LISTS: dict[str, dict[str, str]] = {
     "path": {"middleboxes": "middleboxes", "changes": "changes"},
     "connection": {"path_changes": "path_changes"},
     "wifi": {"waypoints": "waypoints"},
@@ -23,7 +23,7 @@ LISTS = {
 }
 """Tables that may stand in a list at a key: by table and key."""
 
-CHOICES = {
+CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     "path": {"discipline": ("red", "codel", "fq-codel")},
     "transfer": {
         "message": ("uniform", "exponential", "lognormal", "pareto"),
@@ -37,8 +37,8 @@ _DOCUMENT = {
     "transfer": ("transfer", None),
     "path": (None, "path"),
     "link": (None, "link"),
-    "host": (None, "host"),
-    "router": (None, "host"),
+    "host": ("host", "nodes"),
+    "router": (None, "router"),
     "topology": ("topology", None),
     "traffic": ("traffic", None),
 }
@@ -46,7 +46,7 @@ _DOCUMENT = {
 
 
 @cache
-def keys() -> tuple[dict[str, Any], ...]:
+def every() -> tuple[dict[str, Any], ...]:
     """Return every key of every table, in the order of docs/scenario.md.
 
     Returns
@@ -62,7 +62,7 @@ def keys() -> tuple[dict[str, Any], ...]:
 
 def tables() -> dict[str, str]:
     """Return the names of the tables and how each is written in a scenario."""
-    return {key["table"]: key["written"] for key in keys()}
+    return {key["table"]: key["written"] for key in every()}
 
 
 def listed(table: str, width: int) -> str:
@@ -75,7 +75,7 @@ def listed(table: str, width: int) -> str:
       icmp = true: true, false
              whether the sender of a longer packet is told
     """
-    own = [key for key in keys() if key["table"] == table]
+    own = [key for key in every() if key["table"] == table]
     longest = max(len(key["key"]) for key in own)
     lines = [own[0]["written"]]
     part = ""
@@ -119,13 +119,13 @@ def schema() -> dict[str, Any]:
 def _table(table: str) -> dict[str, Any]:
     base = {"link": "path", "connections": "connection", "access": "path"}.get(table, table)
     properties: dict[str, Any] = {}
-    for key in (key for key in keys() if key["table"] == table):
+    for key in (key for key in every() if key["table"] == table):
         name = key["key"]
         kinds: list[dict[str, Any]] = []
-        for places, make in ((INSIDE, _table), (LISTS, lambda inner: {"type": "array", "items": _element(inner)})):
-            inner = places.get(table, {}).get(name) or places.get(base, {}).get(name)
-            if inner:
-                kinds.append(make(inner))
+        if inner := INSIDE.get(table, {}).get(name) or INSIDE.get(base, {}).get(name):
+            kinds.append(_table(inner))
+        if inner := LISTS.get(table, {}).get(name) or LISTS.get(base, {}).get(name):
+            kinds.append({"type": "array", "items": _element(inner)})
         kinds += [_table(inner) for inner in CHOICES.get(base, {}).get(name, ())]
         if kinds:
             kinds.append({"not": {"type": "object"}} if not any("items" in kind for kind in kinds) else _scalar())

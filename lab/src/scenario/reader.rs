@@ -386,7 +386,7 @@ mod tests {
             ),
             "{said}"
         );
-        assert!(said.ends_with("ecn_threshold (most also with _up or _down)"), "{said}");
+        assert!(said.ends_with("policer (most also with _up or _down)"), "{said}");
         assert!(refused("dlay_up = 1").contains("did you mean \"delay_up\"?"));
         assert!(refused("backup_up = 1").contains("backup_up: unknown key"));
         assert!(refused("mss = 1").contains("it belongs in [connection]"));

@@ -1,5 +1,6 @@
 //! Whole documents: what they become, or how they are refused.
 
+use anabranch_stack::registry::Setting;
 use anabranch_stack::time::Duration;
 
 use super::*;
@@ -39,7 +40,7 @@ fn the_shortest_scenario_has_the_documented_defaults() {
     assert_eq!((l.name.as_str(), l.a, l.b, l.changes.len()), ("path0", 0, 1, 0));
     for d in [&l.up, &l.down] {
         assert_eq!((d.rate, d.delay, d.queue), (10_000_000, Duration::from_millis(10), Queue::Packets(100)));
-        assert_eq!((d.delay_variation, d.delay_redraw, d.overtaking), (0.0, Redraw::Packet, false));
+        assert_eq!((d.delay_variation, d.delay_redraw, d.overtaking), (Setting::Number(0.0), Redraw::Packet, false));
         assert_eq!((d.loss, d.duplication, d.corruption), (Loss::Bernoulli(0.0), 0.0, 0.0));
         assert_eq!((d.overhead, d.ecn_threshold), (0, None));
     }
@@ -116,7 +117,7 @@ fn every_key_of_a_link_is_read() {
         changes = [{ at = '20 s', state = 'up' }, { at = '10 s', state = 'down' }, { at = '20 s', rate = '1 Mbit/s', direction = 'up' }]",
     );
     let (l, d) = (&s.links[0], &s.links[0].down);
-    assert_eq!((l.name.as_str(), d.delay_variation, d.overtaking), ("wifi", 0.2, true));
+    assert_eq!((l.name.as_str(), d.delay_variation, d.overtaking), ("wifi", Setting::Number(0.2), true));
     assert_eq!(d.delay_redraw, Redraw::Every(Duration::from_millis(100)));
     let bursts = Loss::GilbertElliott { good_to_bad: 0.01, bad_to_good: 0.3, loss_good: 0.0, loss_bad: 0.5 };
     assert_eq!((d.loss, d.duplication, d.corruption), (bursts, 0.01, 0.02));

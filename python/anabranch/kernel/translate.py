@@ -73,8 +73,12 @@ def _check_connection(c: dict[str, Any]) -> None:
     if c["controller"] not in CONTROLLERS:
         remedy = "set connection.controller to uncoupled or cubic"
         raise _refused("connection.controller", f'"{c["controller"]}"', "Linux 6.1 has reno and cubic", remedy)
-    for key in scenario_keys.keys():
-        if key["table"] == "connection" and key["linux"] and c.get(key["json"], key["linux"]["value"]) != key["linux"]["value"]:
+    for key in scenario_keys.every():
+        if (
+            key["table"] == "connection"
+            and key["linux"]
+            and c.get(key["json"], key["linux"]["value"]) != key["linux"]["value"]
+        ):
             raise _refused(f"connection.{key['key']}", str(c[key["json"]]), key["linux"]["why"])
     _check_times(c)
     if c["send_buffer_bytes"] is not None and c["send_buffer_bytes"] < _WRITE_MEMORY:
@@ -152,7 +156,7 @@ def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
         raise refuse("queue", "a queue in octets", "the kernel's queue counts packets")
     if not isinstance(d["loss"], int | float):
         raise refuse("loss", "loss in bursts", "the kernel drops independently")
-    for key in scenario_keys.keys():
+    for key in scenario_keys.every():
         # The resolved name of `mtu` says which of its parts is meant.
         name = {"mtu": "mtu_bytes"}.get(key["key"], key["json"])
         if key["table"] == "path" and key["directed"] and key["linux"] and d[name] != key["linux"]["value"]:

@@ -1,4 +1,4 @@
-use super::super::middlebox::{Segments, describe};
+use super::super::middlebox::describe;
 use super::super::parse;
 use super::*;
 
