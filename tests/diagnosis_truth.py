@@ -230,7 +230,7 @@ def _three(counts: Counter[str]) -> str:
 
 
 def markdown(results: dict[str, dict[str, Any]]) -> str:
-    """Scores by view as the tables of docs/validation/diagnoses.md."""
+    """Scores by view as Markdown tables; tests/data/diagnosis_truth.csv has the figures."""
     lines = [
         "| captures of | all shares of the connection right | each share by itself | all shares of a subflow right "
         "| wrong among answers that name one cause | capacity answered where a link was busy for a second "
@@ -265,7 +265,7 @@ def main() -> None:
     parser.add_argument("--stratum", choices=STRATA)
     parser.add_argument("--kind", choices=list(KINDS))
     parser.add_argument("--damage", choices=DAMAGES, default="", help="Damage the captures.")
-    parser.add_argument("--markdown", action="store_true", help="Print the tables of docs/validation/diagnoses.md.")
+    parser.add_argument("--markdown", action="store_true", help="Print the scores as Markdown tables.")
     options = parser.parse_args()
     wanted: list[int] = []
     seed = options.first

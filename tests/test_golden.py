@@ -23,7 +23,7 @@ def cargo(*arguments: str, **environment: str) -> None:
 
 
 def test_the_installed_build_gives_the_golden_traces(tmp_path: Path) -> None:
-    """`make test` installs a release build."""
+    """`make` installs a build with the profile `lab`, `make release` a release build."""
     assert len(GOLDENS) >= 30
     shutil.copy(ROOT / "examples/cellular.trace", tmp_path)
     wrong = []

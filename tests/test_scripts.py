@@ -1,5 +1,6 @@
 """Scripts: the engine's own hold at tolerance zero, and the runner can fail."""
 
+import csv
 import json
 import random
 import re
@@ -425,25 +426,22 @@ def test_any_text_comes_to_an_end() -> None:
     assert seen - {"passed with notes"} == {"passed", "failed", "unsupported", "invalid"}
 
 
-@pytest.mark.parametrize("page", ["scripts.md", "scripts-mptcp.md"])
-def test_what_the_lists_of_examples_name_exists(page: str) -> None:
+@pytest.mark.parametrize("name", ["rfc-examples.csv", "rfc-8684-figures.csv"])
+def test_what_the_lists_of_examples_name_exists(name: str) -> None:
     root = Path(__file__).parents[1]
-    text = (root / "docs" / page).read_text("utf-8")
-    title = {"scripts.md": "Worked examples of the RFCs", "scripts-mptcp.md": "The figures of RFC 8684"}[page]
-    rows = [
-        row.split("|") for row in text.split(f"## {title}\n")[1].split("\n## ")[0].splitlines() if row.startswith("|")
-    ]
-    names = {name for row in rows for name in re.findall(r"`([^`]+)`", row[3])}
-    assert len(names) > 20
+    text = (root / "stack" / "scripts" / name).read_text("utf-8")
+    rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+    played = {player for row in rows for player in row["played_by"].split()}
+    assert len(played) > 20
     scripts = {file.stem for file in SCRIPTS}
-    for name in names:
-        module, _, test = name.rpartition("::")
+    for player in played:
+        module, _, test = player.rpartition("::")
         if module:
             source = (root / "stack" / "tests" / "it" / f"{module}.rs").read_text("utf-8")
-            assert f"#[test]\nfn {test}()" in source, name
+            assert f"#[test]\nfn {test}()" in source, player
         else:
-            assert name in scripts, name
-    if page == "scripts-mptcp.md":
-        assert [row[1].strip() for row in rows[2:]] == [str(figure) for figure in range(1, 23)]
+            assert player in scripts, player
+    if name == "rfc-8684-figures.csv":
+        assert [row["figure"] for row in rows] == [str(figure) for figure in range(1, 23)]
         # Figure 1 shows no exchange; every other one is played.
-        assert all("`" in row[3] for row in rows[3:])
+        assert all(row["played_by"] for row in rows[1:])

@@ -1,4 +1,5 @@
-//! The key `middleboxes` of a link: `middleboxes = [ "strip-mptcp-syn", { kind = "split", size = "500 B", direction = "up" } ]`.
+//! The key `middleboxes` of a link:
+//! `middleboxes = [ "strip-mptcp-syn", { kind = "split", size = "500 B", direction = "up" } ]`.
 
 use anabranch_stack::time::{Duration, Instant};
 use toml::Value;

@@ -50,7 +50,8 @@ pub(super) fn read(value: &Value) -> Result<Discipline, Error> {
     }
 }
 
-/// By default Floyd's advice of 1997: upper threshold three times the lower, probability 1/10, weight 0.002.
+/// By default Floyd's advice of 1997: upper threshold three times the lower, probability 1/10,
+/// weight 0.002.
 fn red(section: &Section<'_>) -> Result<RedParameters, Error> {
     let min: u64 = section.value("min")?;
     let max = section.value_or("max", 3 * min)?;

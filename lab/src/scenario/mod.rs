@@ -1,10 +1,13 @@
-//! A scenario: everything a run depends on, validated, in SI units (nanoseconds, bit/s, octets, ratios).
+//! A scenario: everything a run depends on, validated, in SI units (nanoseconds, bit/s, octets,
+//! ratios).
 //!
-//! `parse` turns a TOML document and overrides into a [`Scenario`] or an [`Error`] that names the place.
+//! `parse` turns a TOML document and overrides into a [`Scenario`] or an [`Error`] that names the
+//! place.
 //!
-//! The modules stand in layers, from the lowest: messages (`error`, `nearest`, `decimal`); quantities (`units`); what is
-//! described (`model`, `words`); the table of keys (`schema`) and its reader (`reader`); the tables of a document, each in a
-//! module of its own; whole documents (`parse`, `template`) and what is said of a scenario (`json`, `warnings`).
+//! The modules stand in layers, from the lowest: messages (`error`, `nearest`, `decimal`);
+//! quantities (`units`); what is described (`model`, `words`); the table of keys (`schema`) and its
+//! reader (`reader`); the tables of a document, each in a module of its own; whole documents
+//! (`parse`, `template`) and what is said of a scenario (`json`, `warnings`).
 //! `tests/test_layers_rust.py` checks the layers.
 
 mod algorithm;

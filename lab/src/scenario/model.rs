@@ -56,12 +56,14 @@ impl Scenario {
     }
 }
 
-/// Values of keys that have no field of their own: of a link's direction or of a host, in the order of the table of keys.
+/// Values of keys that have no field of their own: of a link's direction or of a host, in the order
+/// of the table of keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct More(Vec<(&'static str, &'static str, Setting)>);
 
 impl More {
-    /// The value of `key`, or of the key `part` of its table; `part` is empty for a key without a table.
+    /// The value of `key`, or of the key `part` of its table; `part` is empty for a key without a
+    /// table.
     pub fn get(&self, key: &str, part: &str) -> Option<Setting> {
         self.0.iter().find(|(k, p, _)| (*k, *p) == (key, part)).map(|(_, _, value)| *value)
     }
@@ -147,7 +149,8 @@ pub struct Direction {
     pub rate: u64,
     /// One-way propagation delay.
     pub delay: Duration,
-    /// Uniform variation of the delay: a number, 0 to 1, is a fraction of the delay (0.05 is +-5 %), a time is that time.
+    /// Uniform variation of the delay: a number, 0 to 1, is a fraction of the delay (0.05 is +-5
+    /// %), a time is that time.
     pub delay_variation: Setting,
     /// When a new delay is drawn.
     pub delay_redraw: Redraw,

@@ -155,7 +155,8 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
     }
 }
 
-/// The entry of the key at the end of `steps` in the table of keys, if it is a key of a connection, a transfer, a path or a link.
+/// The entry of the key at the end of `steps` in the table of keys, if it is a key of a connection,
+/// a transfer, a path or a link.
 fn entry(steps: &[Step]) -> Option<&'static Key> {
     let names: Vec<&str> =
         steps.iter().filter_map(|s| if let Step::Key(k) = s { Some(k.as_str()) } else { None }).collect();
@@ -167,8 +168,8 @@ fn entry(steps: &[Step]) -> Option<&'static Key> {
     }
 }
 
-/// True if the key names an algorithm, as `connection.judge` or `connection[1].controller` does: its value is a name, or a table
-/// with a name.
+/// True if the key names an algorithm, as `connection.judge` or `connection[1].controller` does:
+/// its value is a name, or a table with a name.
 fn is_algorithm(steps: &[Step]) -> bool {
     let ends_in_key = matches!(steps.last(), Some(Step::Key(_)));
     ends_in_key && entry(steps).is_some_and(|key| matches!(key.value, Shape::Algorithm) || key.name == "recovery")

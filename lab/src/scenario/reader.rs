@@ -1,7 +1,9 @@
-//! Reading one TOML table by the table of its keys: known keys, values in their ranges, words from a list.
+//! Reading one TOML table by the table of its keys: known keys, values in their ranges, words from
+//! a list.
 //!
-//! A derived deserialiser would be shorter, but its messages name Rust types and lose the key path. Here unknown keys
-//! are refused before any value is read, so that a misspelt key is named as such and not as a missing one.
+//! A derived deserialiser would be shorter, but its messages name Rust types and lose the key path.
+//! Here unknown keys are refused before any value is read, so that a misspelt key is named as such
+//! and not as a missing one.
 
 use anabranch_stack::registry::{Range, Setting};
 use anabranch_stack::time::Duration;
@@ -144,7 +146,8 @@ impl<'a> Section<'a> {
         Ok(self.given_value(name)?.unwrap_or(default))
     }
 
-    /// The value of `name`, or the default of the table of keys. A key without a default must be given.
+    /// The value of `name`, or the default of the table of keys. A key without a default must be
+    /// given.
     pub(super) fn value<T: Readable>(&self, name: &str) -> Result<T, Error> {
         match (self.setting(name)?, &self.key(name).default) {
             (Some(setting), _) => Ok(made(setting, name)),
@@ -153,7 +156,8 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The meaning of the word at `name`, or of the word that is the default. A key without a default must be given.
+    /// The meaning of the word at `name`, or of the word that is the default. A key without a
+    /// default must be given.
     pub(super) fn word<T: Copy>(&self, name: &str, words: &[(&'static str, T)]) -> Result<T, Error> {
         let usual = |usual: &str| words.iter().find(|(word, _)| *word == usual).map(|(_, meaning)| *meaning);
         match (self.word_given(name, words)?, &self.key(name).default) {
@@ -168,8 +172,8 @@ impl<'a> Section<'a> {
         self.read(name, |value| word(value, &self.key(name).called(), words))
     }
 
-    /// The values given for the keys that have no field of their own; `ending` is the direction of directed keys, of which a value
-    /// for both is given first.
+    /// The values given for the keys that have no field of their own; `ending` is the direction of
+    /// directed keys, of which a value for both is given first.
     pub(super) fn more(&self, ending: &str) -> Result<More, Error> {
         let mut more = More::default();
         for key in self.keys.keys().filter(|key| key.stored) {

@@ -12,8 +12,8 @@ const COLUMN: usize = 34;
 const HEAD: &str = "\
 # A scenario of Anabranch. Every key of the short form is here with its default. Keys that have no
 # default, or take the place of another key, are commented out. Remove what you do not change.
-# Quantities carry their unit: \"0.5 Mbit/s\", \"10 ms\", \"50 MB\", \"64 KiB\", \"5 %\". docs/scenario.md
-# and `anabranch list keys` explain each key.
+# Quantities carry their unit: \"0.5 Mbit/s\", \"10 ms\", \"50 MB\", \"64 KiB\", \"5 %\".
+# docs/scenario.md and `anabranch list keys` explain each key.
 ";
 
 const SECOND_PATH: &str = "
@@ -55,7 +55,8 @@ fn section(out: &mut String, written: &str, table: &Table, only: impl Fn(&&Key) 
     }
 }
 
-/// The key with its default and what it does; commented out if it has no default or `out_commented`.
+/// The key with its default and what it does; commented out if it has no default or
+/// `out_commented`.
 fn line(out: &mut String, key: &Key, commented: bool) {
     let comment = sentence(key.meaning);
     let value = usual(key);
@@ -127,7 +128,8 @@ mod tests {
         }
     }
 
-    /// A commented key is a scenario that is read once the mark of the comment is removed, if its table has no other new key.
+    /// A commented key is a scenario that is read once the mark of the comment is removed, if its
+    /// table has no other new key.
     #[test]
     fn a_sentence_is_plain_text() {
         assert_eq!(sentence("as `b`, see [c](d.md#e) and [f](g.md). More"), "as b, see c and f");

@@ -148,7 +148,8 @@ impl Kind {
         Ok(if sign.is_some() { -n } else { n })
     }
 
-    /// Reads a quantity from `least` to `most` base units. If `least` is negative, the range must be symmetric.
+    /// Reads a quantity from `least` to `most` base units. If `least` is negative, the range must
+    /// be symmetric.
     pub(super) fn read_within(&self, value: &Value, least: i64, most: i64) -> Result<i64, Error> {
         match u64::try_from(least) {
             Ok(least) => self.read(value, least, most as u64).map(|n| n as i64),

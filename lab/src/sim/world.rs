@@ -65,7 +65,8 @@ pub struct Outcome {
     pub capture_error: Option<std::io::Error>,
     /// What was sent up and down over each wireless link of 802.11n and later.
     pub radio: Vec<(usize, [Counts; 2])>,
-    /// For each host whose segments cost time: its node, and the share of the run for which its busiest core worked.
+    /// For each host whose segments cost time: its node, and the share of the run for which its
+    /// busiest core worked.
     pub busy: Vec<(NodeId, f64)>,
 }
 

@@ -1,4 +1,5 @@
-//! Keys of links and hosts that have no field of their own: a policer, a variation of the delay in time, the cost of a host.
+//! Keys of links and hosts that have no field of their own: a policer, a variation of the delay in
+//! time, the cost of a host.
 
 use anabranch_lab::scenario::parse;
 use serde_json::Value;
@@ -15,7 +16,8 @@ fn refused(path: &str) -> String {
     parse(&format!("[transfer]\n[[path]]\n{path}"), "t", &[], None).unwrap_err().to_string()
 }
 
-/// A constant-rate flow: what passes a token bucket in a time is the burst and the rate times the time.
+/// A constant-rate flow: what passes a token bucket in a time is the burst and the rate times the
+/// time.
 #[test]
 fn a_policer_lets_its_rate_and_its_burst_pass() {
     let udp = "connection = { protocol = 'udp' }";
@@ -63,7 +65,8 @@ fn a_variation_in_time_is_the_share_of_the_delay_that_it_is() {
     assert!(refused("delay_variation = '120 %'").contains("out of range"));
 }
 
-/// A segment takes a core 40 us, so a core handles 25,000 segments a second, acknowledgements included.
+/// A segment takes a core 40 us, so a core handles 25,000 segments a second, acknowledgements
+/// included.
 #[test]
 fn the_cost_of_a_host_bounds_what_two_fast_paths_carry() {
     let paths = "[[path]]\nrate = '700 Mbit/s'\ndelay = '5 ms'\n[[path]]\nrate = '700 Mbit/s'\ndelay = '5 ms'";

@@ -1,6 +1,8 @@
-//! The fields of a configuration that are single values: their names, their ranges, and how they are read and written by name.
+//! The fields of a configuration that are single values: their names, their ranges, and how they
+//! are read and written by name.
 //!
-//! [`Config::validate`](super::Config::validate) checks these ranges. The simulator's scenarios take their keys from this table.
+//! [`Config::validate`](super::Config::validate) checks these ranges. The simulator's scenarios
+//! take their keys from this table.
 
 use super::{Acknowledgement, Config, DelayedAck, DsnOctets, KeepAlive, RTO_FLOORS, RtoFloor};
 use crate::judge::{RESPONSES, Response};
@@ -261,7 +263,8 @@ pub static FIELDS: &[Field] = &[
     field!(invalid_ack_interval, Range::Time(Duration::ZERO, HOUR)),
     field!(subflow_limit, Range::Whole(1, 255)),
     field!(address_limit, Range::Whole(0, 255)),
-    // RFC 1122 4.2.3.2, RFC 5681 4.2, RFC 9293 3.8.6.3: an acknowledgement is delayed by half a second at most.
+    // RFC 1122 4.2.3.2, RFC 5681 4.2, RFC 9293 3.8.6.3: an acknowledgement is delayed by half a
+    // second at most.
     field!(delayed_ack, Range::Time(NANOSECOND, ms(500)), &["off"]),
     field!(delayed_ack_adapts, Range::Flag),
     field!(quick_acks, Range::Whole(0, 1000)),

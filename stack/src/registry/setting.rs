@@ -1,5 +1,5 @@
-//! Values that a user may write and the ranges that they must lie in, alike for keys of a configuration and parameters of an
-//! algorithm.
+//! Values that a user may write and the ranges that they must lie in, alike for keys of a
+//! configuration and parameters of an algorithm.
 
 use core::fmt::{Display, Formatter, Result as Written};
 

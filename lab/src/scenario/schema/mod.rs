@@ -1,9 +1,11 @@
-//! The table of keys: what each key of a scenario is called, which values it takes, its default and its meaning.
+//! The table of keys: what each key of a scenario is called, which values it takes, its default and
+//! its meaning.
 //!
-//! From this table come the reading of values and the messages about them, `--set`, the resolved scenario, `anabranch new`,
-//! `anabranch list keys`, the tables of docs/scenario.md, the JSON schema for editors, what `stack = "legacy-2011"` and
-//! `compare-kernel` refuse, and what torture draws. A key that the table lacks is refused in every file. What only code can
-//! say, such as that two keys exclude each other, stays with the code that reads them.
+//! From this table come the reading of values and the messages about them, `--set`, the resolved
+//! scenario, `anabranch new`, `anabranch list keys`, the tables of docs/scenario.md, the JSON
+//! schema for editors, what `stack = "legacy-2011"` and `compare-kernel` refuse, and what torture
+//! draws. A key that the table lacks is refused in every file. What only code can say, such as that
+//! two keys exclude each other, stays with the code that reads them.
 
 mod connection;
 mod describe;
@@ -77,7 +79,8 @@ pub(crate) enum Default {
 pub(crate) enum Draw {
     /// Any value allowed.
     Any,
-    /// Whole numbers, octets, packets or microseconds between two bounds, each power of two as likely as any other.
+    /// Whole numbers, octets, packets or microseconds between two bounds, each power of two as
+    /// likely as any other.
     Spread(u64, u64),
     /// Whole numbers between two bounds, all equally likely.
     Whole(u64, u64),
@@ -109,12 +112,14 @@ pub(crate) struct Key {
     pub linux: Option<(&'static str, &'static str)>,
     /// The name in the resolved scenario, if it is not made of the key's name and its unit.
     json: &'static str,
-    /// The resolved scenario has the key only with a value that is not the default, so that runs stored before the key existed
-    /// keep their identity.
+    /// The resolved scenario has the key only with a value that is not the default, so that runs
+    /// stored before the key existed keep their identity.
     pub left_out: bool,
-    /// `anabranch new` writes the key commented out: it takes the place of another key, or needs one.
+    /// `anabranch new` writes the key commented out: it takes the place of another key, or needs
+    /// one.
     pub aside: bool,
-    /// The value is kept beside those that have a field of their own, as [`More`](super::model::More).
+    /// The value is kept beside those that have a field of their own, as
+    /// [`More`](super::model::More).
     pub stored: bool,
     /// The key that a value from `--set` removes from the same table.
     pub rival: &'static str,

@@ -9,7 +9,8 @@ use super::Value::{Code, In, Quantity, Words};
 use super::wifi::FARTHEST;
 use super::{DELAY, Draw, HOUR, Key, NANOSECOND, PAUSE, RATE, RATIO, SECOND, SPAN, key, ms, names};
 
-/// Whatever message comes, segments keep a payload of 48 octets, beside headers and options of up to 80.
+/// Whatever message comes, segments keep a payload of 48 octets, beside headers and options of up
+/// to 80.
 const LEAST_MTU: u64 = 128;
 /// The most objects of a page.
 pub(crate) const MOST_OBJECTS: u64 = 100_000;

@@ -1,4 +1,5 @@
-//! Keys of `[connection]` that describe the transport: buffers, windows, timers, options, acknowledgements.
+//! Keys of `[connection]` that describe the transport: buffers, windows, timers, options,
+//! acknowledgements.
 
 use anabranch_stack::registry::{Range, Setting};
 

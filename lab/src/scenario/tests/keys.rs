@@ -63,7 +63,8 @@ fn said(table: &Table, key: &Key) -> String {
     parse(&text, "t", &[], None).map_or_else(|e| e.to_string(), |_| String::new())
 }
 
-/// A reader cannot take a key that the table of keys lacks: every table is checked before any of its values is read.
+/// A reader cannot take a key that the table of keys lacks: every table is checked before any of
+/// its values is read.
 #[test]
 fn a_key_that_is_taken_out_of_the_table_is_unknown() {
     for table in TABLES {
@@ -83,7 +84,8 @@ fn a_key_that_is_taken_out_of_the_table_is_unknown() {
     }
 }
 
-/// The values that `anabranch new` does not write, because another key takes their place, are defaults as well.
+/// The values that `anabranch new` does not write, because another key takes their place, are
+/// defaults as well.
 #[test]
 fn a_default_that_is_written_changes_nothing() {
     let shape = |text: &str| parse(text, "t", &[], None).map(|s| format!("{s:#?}"));

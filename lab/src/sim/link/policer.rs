@@ -1,11 +1,14 @@
-//! The key `policer` of a link: a token bucket in front of the queue (RFC 2697 calls it a meter with one rate and one burst).
+//! The key `policer` of a link: a token bucket in front of the queue (RFC 2697 calls it a meter
+//! with one rate and one burst).
 //!
-//! The bucket is full at the start. It fills with the rate and holds at most the burst. A packet that has no more octets than the
-//! bucket has tokens takes its octets out; any other packet is dropped and takes nothing.
+//! The bucket is full at the start. It fills with the rate and holds at most the burst. A packet
+//! that has no more octets than the bucket has tokens takes its octets out; any other packet is
+//! dropped and takes nothing.
 
 use crate::scenario::Direction;
 
-/// Tokens are counted in bits and billionths of a bit, so that any time and rate give a whole number of them.
+/// Tokens are counted in bits and billionths of a bit, so that any time and rate give a whole
+/// number of them.
 const BIT: u128 = 1_000_000_000;
 
 /// A token bucket.

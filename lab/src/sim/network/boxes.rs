@@ -62,7 +62,8 @@ impl Network {
         self.schedule_held();
     }
 
-    /// The slot of packets that middleboxes or cores of hosts hold follows the next one that is let go.
+    /// The slot of packets that middleboxes or cores of hosts hold follows the next one that is let
+    /// go.
     pub(super) fn schedule_held(&mut self) {
         let boxes = self.boxes.iter().map(Chain::deadline).min().unwrap_or(u64::MAX);
         let at = boxes.min(self.hosts.deadline());

@@ -1,7 +1,8 @@
 //! The keys `cost` and `cores` of hosts: segments wait for a core that handles them, in and out.
 //!
-//! All segments of a subflow, in both directions, are handled by one core of a host, as receive-side scaling does it. A core
-//! handles one segment at a time in the order in which they come, each for the host's `cost`.
+//! All segments of a subflow, in both directions, are handled by one core of a host, as
+//! receive-side scaling does it. A core handles one segment at a time in the order in which they
+//! come, each for the host's `cost`.
 
 use std::collections::VecDeque;
 
@@ -66,7 +67,8 @@ impl Hosts {
         self.hosts.is_empty()
     }
 
-    /// Takes a segment that leaves its host over `link`, or has come over it. False if the host has no cost.
+    /// Takes a segment that leaves its host over `link`, or has come over it. False if the host has
+    /// no cost.
     fn take(&mut self, now: u64, link: DirectionId, packet: &Packet, transit: Transit, leaves: bool) -> bool {
         let node = self.ends[link][usize::from(!leaves)];
         let Some(host) = &mut self.hosts[node] else { return false };
@@ -88,7 +90,8 @@ impl Hosts {
         cores.filter_map(|core| core.waiting.front()).map(|first| first.until).min().unwrap_or(u64::MAX)
     }
 
-    /// For each node with a cost: its number, and for what share of the time until `now` its busiest core has worked.
+    /// For each node with a cost: its number, and for what share of the time until `now` its
+    /// busiest core has worked.
     pub fn busy(&self, now: u64) -> Vec<(NodeId, f64)> {
         let share = |host: &Host| {
             let worked = |core: &Core| core.worked - core.free.saturating_sub(now).min(core.worked);
@@ -101,12 +104,14 @@ impl Hosts {
 }
 
 impl Network {
-    /// A segment leaves its host over `link` where hosts have costs: it waits for its core. False if it need not.
+    /// A segment leaves its host over `link` where hosts have costs: it waits for its core. False
+    /// if it need not.
     pub(super) fn waits_to_leave(&mut self, link: DirectionId, transit: Transit) -> bool {
         self.waits(link, transit, true)
     }
 
-    /// A segment has come to its host over `link` where hosts have costs: it waits for its core. False if it need not.
+    /// A segment has come to its host over `link` where hosts have costs: it waits for its core.
+    /// False if it need not.
     pub(super) fn waits_to_arrive(&mut self, link: DirectionId, transit: Transit) -> bool {
         self.waits(link, transit, false)
     }
@@ -120,7 +125,8 @@ impl Network {
         waits
     }
 
-    /// For each host with a cost: its number, and for what share of the time until `now` its busiest core has worked.
+    /// For each host with a cost: its number, and for what share of the time until `now` its
+    /// busiest core has worked.
     pub fn busy(&self, now: u64) -> Vec<(NodeId, f64)> {
         self.hosts.busy(now)
     }

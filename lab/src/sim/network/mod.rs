@@ -82,7 +82,8 @@ pub struct Network {
     mtus: Vec<Option<Mtu>>,
     /// The cores of hosts whose segments cost time.
     hosts: Hosts,
-    /// There are only wires that take any packet: no radio, no middlebox, no capture, no cost of a host.
+    /// There are only wires that take any packet: no radio, no middlebox, no capture, no cost of a
+    /// host.
     plain: bool,
 }
 

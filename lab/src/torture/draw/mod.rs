@@ -1,13 +1,16 @@
-//! A scenario out of a number: any combination that `docs/scenario.md` allows, small enough that a thousand take seconds.
+//! A scenario out of a number: any combination that `docs/scenario.md` allows, small enough that a
+//! thousand take seconds.
 //!
-//! Names of algorithms, their parameters and ranges, and names of middleboxes are taken from the registries, so what is
-//! registered is drawn. How often a key is drawn, and from which values, stands in the table of keys.
+//! Names of algorithms, their parameters and ranges, and names of middleboxes are taken from the
+//! registries, so what is registered is drawn. How often a key is drawn, and from which values,
+//! stands in the table of keys.
 //!
-//! What is drawn may contradict itself (`sack = false` with a judge that needs it). The reader of scenarios says which key
-//! is at fault; that key is taken away, until the scenario is valid. So rules about combinations stand nowhere twice.
+//! What is drawn may contradict itself (`sack = false` with a judge that needs it). The reader of
+//! scenarios says which key is at fault; that key is taken away, until the scenario is valid. So
+//! rules about combinations stand nowhere twice.
 //!
-//! The last digit of the number decides what kind of run it is, so that any thousand numbers in a row have their share of
-//! each: [`Kind`].
+//! The last digit of the number decides what kind of run it is, so that any thousand numbers in a
+//! row have their share of each: [`Kind`].
 
 mod algorithm;
 mod connection;
