@@ -29,7 +29,7 @@ from anabranch.experiments.reordering import sentences as reordering
 from anabranch.experiments.schedulers import sentences as schedulers
 from anabranch.experiments.sims2014 import sentences as sims2014
 from anabranch.experiments.simult_flows import sentences as simult_flows
-from anabranch.sentences import Phrase, Sentence, common, diagnose, recommend, run, sweep
+from anabranch.sentences import Phrase, Sentence, analyze, common, diagnose, recommend, run, sweep
 
 ROOT = Path(anabranch.__file__).parent
 WORDS = 30
@@ -192,6 +192,8 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "late": ("Linux 6.1, up, 10 + 10 Mbit/s, 0 and 0 ms (1.25)",),
     "study": ("a study; its sweeps are in its directory sweeps",),
     "power": ("-82", "-123.4"),
+    "protocol": ("mptcp", "mptcp version 0"),
+    **dict.fromkeys(("useful", "redundant", "unmapped"), ("0 B", "12 MB")),
     "mcs": (0, 11),
     **dict.fromkeys(("cells", "better", "worse"), ("all 15", "3 of 15")),
     "below": ("0.912 times the ceiling with Uncoupled at 500 ms",),
@@ -215,6 +217,12 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
 """By name of a value: what it may be, at both ends."""
 
 NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
+    **{f"analyze.{name}": {"count": (0, 1, 7), "total": (1, 7)} for name in ("TOKENS", "HMACS", "ADD_ADDR")},
+    **{f"analyze.CHECKSUMS{name}": {"count": (0, 1, 7), "total": (1, 7)} for name in ("", "_INCOMPLETE")},
+    "analyze.OMITTED": {"names": ("in flight and round-trip time",), "why": (analyze.OMITTED_ACKS,)},
+    "analyze.LARGEST": {"count": (12,)},
+    "analyze.CONNECTION": {"place": (analyze.BOTH_ENDS, analyze.AT(host="client"), analyze.ON_THE_WAY)},
+    "analyze.ONLY_AT_SENDER": {"names": ("spurious retransmissions, smoothed RTT",)},
     "aina2014.SEEN": {"seen": (0, 300), "total": (1, 300)},
     "arabi2014.OPENING": {"worse": (arabi2014.WORSE, arabi2014.BETTER)},
     **{f"{name}.HELPS": {"better": ("1 of 24", "all 24"), "worse": (0, 1, 24)} for name in ("arabi2014", "ict2016")},
@@ -328,8 +336,9 @@ STUDIES = (
     *(aina2014, arabi2014, ict2016, links_today, pareto, raiciu2011, receive_buffer, reordering, schedulers),
     *(simult_flows, sims2014),
 )
-COMMANDS = (common, diagnose, recommend, run, sweep, experiments, *STUDIES)
+COMMANDS = (analyze, common, diagnose, recommend, run, sweep, experiments, *STUDIES)
 CHOOSING = {
+    "analyze": ("capture_text.py", "capture_report.py", "cli/analyze.py"),
     "diagnose": (
         "causes.py", "diagnosis/*.py", "diagnosis/twin/*.py", "why/*.py", "cli/diagnose.py"
     ),
@@ -346,7 +355,7 @@ CHOOSING = {
 """Modules of each command that choose sentences."""
 ALSO = {"run": ("capture_text.py",)}
 """Modules that use some of a command's sentences, and have others."""
-HELP = {"diagnose", "recommend", "demo", "run"}
+HELP = {"analyze", "diagnose", "recommend", "demo", "run"}
 """Functions whose option texts stand beside the options."""
 
 

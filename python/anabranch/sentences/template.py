@@ -14,7 +14,7 @@ UNITS = (
 COUNTED = (
     *("bandwidth-delay products", "round trips", "round-trip times", "retransmissions", "segments", "packets"),
     *("runs", "pairs", "cells", "seeds", "comparisons", "combinations", "candidates", "choices", "differences"),
-    *("connections", "episodes", "distances", "changes", "conclusions", "paths", "more", "identical"),
+    *("connections", "episodes", "distances", "changes", "conclusions", "paths", "more", "identical", "valid"),
 )
 """Nouns of things that are counted; one word may stand before them ("3 smaller connections")."""
 LABELS = ("seed", "seeds", "MCS", "T1", "T2", "scenario", "factor of", "Jain's index of the goodputs:", "all")
