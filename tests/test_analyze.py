@@ -193,7 +193,7 @@ def test_a_clock_that_was_set_back_is_told(command: Command, here: Path) -> None
         "the clock went back 1 time, by at most 60 s; later times are counted from the last time before this"
         in done.out
     )
-    assert "20 kB delivered within 2" in done.out
+    assert "20 kB delivered in 2" in done.out
 
 
 @pytest.mark.parametrize(

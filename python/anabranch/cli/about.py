@@ -10,6 +10,7 @@ from anabranch.cli.common import width
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.listing import described
 from anabranch.nearest import hint
+from anabranch.sentences import tools as say
 
 
 @cli.command(name="list")
@@ -27,7 +28,7 @@ def list_(kind: str | None, long: bool, as_json: bool) -> None:
     if kind is not None:
         one = kind if kind in registry else kind.removesuffix("s").removesuffix("e" if kind == "middleboxes" else "")
         if one not in registry:
-            raise click.BadParameter(f"unknown kind {kind!r}{hint(one, registry)}; choices: {', '.join(registry)}")
+            raise click.BadParameter(say.NO_KIND(kind=f"{kind!r}{hint(one, registry)}", choices=", ".join(registry)))
         registry, long = {one: registry[one]}, True
     if as_json:
         click.echo(json.dumps(registry, indent=2))
@@ -49,5 +50,5 @@ def doctor() -> int:
     for finding in examine():
         click.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what:12} {finding.detail}")
         sound = sound and finding.ok
-    click.echo("all checks passed" if sound else "at least one check failed: see FAIL above")
+    click.echo(say.SOUND() if sound else say.UNSOUND())
     return 0 if sound else EXIT_FAILED

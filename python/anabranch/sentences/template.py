@@ -9,12 +9,25 @@ UNITS = (
     *("bit/s", "kbit/s", "Mbit/s", "Gbit/s"),
     *("ms", "s", "min", "h"),
     *("%", "points", "times", "-fold", "dBm", "m", "MHz"),
-    *("B", "kB", "KiB", "MB", "octets"),
+    *("B", "kB", "KiB", "MB", "octets", "runs/s", "million"),
 )
 COUNTED = (
     *("bandwidth-delay products", "round trips", "round-trip times", "retransmissions", "segments", "packets"),
     *("runs", "pairs", "cells", "seeds", "comparisons", "combinations", "candidates", "choices", "differences"),
-    *("connections", "episodes", "distances", "changes", "conclusions", "paths", "more", "identical", "valid"),
+    *(
+        "connections",
+        "episodes",
+        "distances",
+        "changes",
+        "conclusions",
+        "paths",
+        "more",
+        "identical",
+        "valid",
+        "failed",
+        "events",
+        "features",
+    ),
 )
 """Nouns of things that are counted; one word may stand before them ("3 smaller connections")."""
 LABELS = ("seed", "seeds", "MCS", "T1", "T2", "scenario", "factor of", "Jain's index of the goodputs:", "all")
@@ -53,8 +66,9 @@ _NAMED = _Named()
 class Phrase(str):
     """A template of a label, of a line in a list, or of a part of a sentence: no full stop at its end.
 
-    ``{name}`` is a text: words, a name, or a quantity that brings its unit. ``{name!n}`` is a bare number or a span of
-    numbers; its unit, or the noun of what it counts, stands behind it in the template.
+    ``{name}`` is a text: words, or a quantity that brings its unit. ``{name!n}`` is a bare number or a span of numbers;
+    its unit, or the noun of what it counts, stands behind it in the template. ``{name!s}`` is a name, an index, a value
+    as the user wrote it, or a number without a unit.
 
     >>> Phrase("{seeds!n} {seeds:seed is|seeds are} too few")(seeds=3)
     '3 seeds are too few'
@@ -73,6 +87,14 @@ class Phrase(str):
             If a value has no place in the template.
         """
         return _NAMED.vformat(self, (), values)
+
+    def names(self) -> list[str]:
+        """Names of the values.
+
+        >>> Phrase("{seeds!n} {seeds:seed|seeds} of {total!n} runs").names()
+        ['seeds', 'total']
+        """
+        return list(dict.fromkeys(name for _, name, _, _ in _NAMED.parse(self) if name))
 
     def numbers(self) -> Iterator[tuple[str, bool]]:
         """Names of the bare numbers, and whether the template gives the unit of each.
