@@ -227,7 +227,7 @@ def test_omitted_intervals_are_left_out_and_gaps_are_refused(here: Path) -> None
         ("goodput", "10\n20\n", (), "no column for the time"),
         ("goodput", "2026-01-02T10:00:00,10\n2026-01-02T10:00:01,10\n", (), "columns: column1, column2"),
         ("goodput", "x,goodput\n0,10\n1,20\n", ("--time", "X", "--step", "1 s"), "rows have times (x); leave out"),
-        ("goodput", "time,goodput\n5,10\n", (), "only one instant in time (in s)"),
+        ("goodput", "time,goodput\n5,10\n", (), "all rows have one time in time (in s)"),
         ("goodput", "time,goodput\n0,10\n2026-01-02T10:00:00,10\n", (), "'2026-01-02T10:00:00' is not a time"),
         ("goodput", "time,goodput\n2026-01-02T10:00:00,10\n1,10\n", (), "line 3: time '1' is not a time; allowed: a"),
         ("goodput", "time,goodput\n2026-13-02T10:00:00,1\n", (), "'2026-13-02T10:00:00' is not a time"),

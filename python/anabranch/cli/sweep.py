@@ -170,7 +170,7 @@ def _kept(keep: "Memory | Store", out: str | None) -> str:
     if out is None:
         return interrupt.NOTHING
     done = sum((cell.sha256, seed) in keep.statuses for cell, seed in keep.plan.runs())
-    return f"{done} of {keep.plan.total} runs are kept in {out}; the same command goes on from there"
+    return f"{done} of {keep.plan.total} runs are kept in {out}; the same command continues from there"
 
 
 @cli.command()
