@@ -40,7 +40,7 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
         rate = value
         if math.isnan(rate):
             if wanted.gaps == "refuse":
-                raise _gap(f"{name}, line {line}: {column} is empty; every row needs a time")
+                raise _gap(f"{name}, line {line}: {column} is empty")
             if wanted.gaps == "hold" and not rates:
                 raise TraceError(
                     f"{name}, line {line}: {column} is empty, and --gaps hold needs a rate in an earlier row"
