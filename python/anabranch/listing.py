@@ -21,7 +21,7 @@ def described(kind: str, entry: Mapping[str, Any], width: int) -> str:
     """
     said = {key: entry.get(key) or say.NOTHING() for key in ("summary", "source", "needs", "validated") if key in entry}
     if also := entry.get("also"):
-        said[say.OTHER_NAMES()] = ", ".join(also)
+        said[say.ALIASES()] = ", ".join(also)
     said |= {
         figure["what"]: say.FIGURE(value=figure["value"], source=figure["source"])
         for figure in entry.get("figures", ())

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     help='Use seeds 1 to N instead of the file\'s, or "until 1 %": as many as this precision needs.',
 )
 @click.option("--out", metavar="DIR", help="Keep the runs in DIR. Runs that are there already are not repeated.")
-@click.option("--resume", is_flag=True, help="Continue with the runs in DIR. This is the default.")
+@click.option("--resume", is_flag=True, help="Continue with the runs in DIR, as without this option.")
 @click.option("--keep-failed", is_flag=True, help="Do not repeat runs that failed before.")
 @click.option("--allow-mixed", is_flag=True, help="Continue even if runs in DIR are by another version.")
 @click.option(

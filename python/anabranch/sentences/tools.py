@@ -46,7 +46,7 @@ FAULT = Phrase("version and scenario are the same: this is a fault of Anabranch,
 # list
 
 NOTHING = Phrase("none")
-OTHER_NAMES = Phrase("other names")
+ALIASES = Phrase("aliases")
 FIGURE = Phrase("{value} ({source})")
 PARAMETER = Phrase("{meaning} ({range}, default {default})")
 RANGES: Mapping[str, Phrase] = {
