@@ -373,12 +373,12 @@ def test_list_links_says_what_each_figure_agrees_with(command: Command) -> None:
     """A measurement with how closely the preset agrees, or the authors' estimate; nothing is left without a word."""
     links = {entry["name"]: entry for entry in json.loads(command("list", "links", "--json").out)["link"]}
     out = " ".join(command("list", "links").out.split())
-    assert "rate down within 10 %: mean 88.6, p5 17.8, p25 53.7, p50 86.1, p75 120.1, p95 169.6 Mbit/s: 3495 " in out
+    assert "rate down within 10 %: mean 88.6, p5 17.8, p25 53.7, p50 86.1, p75 120.1, p95 169.6 Mbit/s (3495 " in out
     for name, entry in links.items():
         assert entry["figures"], name
         for figure in entry["figures"]:
             assert figure["estimate"] == (figure["source"] == "authors' estimate")
-            assert f"{figure['what']} {' '.join(figure['value'].split())}: {figure['source']}" in out
+            assert f"{figure['what']} {' '.join(figure['value'].split())} ({figure['source']})" in out
     for name in ("lte", "5g", "dsl"):
         assert all(figure["estimate"] for figure in links[name]["figures"])
         assert links[name]["source"] == "authors' estimate"
