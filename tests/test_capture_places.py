@@ -61,22 +61,22 @@ def test_the_receivers_report_leaves_out_what_only_the_sender_sees(
     assert not names & {"in_flight.svg", "srtt.svg"}
     html = (here / "receiver" / "report.html").read_text(encoding="utf-8")
     told = unescape(html)
-    assert told.count("Not drawn: in flight and round-trip time.") == 1
-    assert "The reason: only a capture at the sender of the data shows them." in told
+    assert told.count("Figures left out: in flight and round-trip time.") == 1
+    assert "They need a capture at the sender of the data." in told
     assert "In flight over time" not in html
     assert "Round-trip time over time" not in html
     assert Page(html).loads == [] or all(load.startswith("data:") for load in Page(html).loads)
 
     text = command("analyze", *sides["server"]).out
-    assert text.count("visible only in a capture at the sender: spurious retransmissions, ") == 1
-    assert "srtt" not in text.split("visible only in a capture at the sender")[1].split("\n", 1)[1]
+    assert text.count("shown only by a capture at the sender: spurious retransmissions, ") == 1
+    assert "srtt" not in text.split("shown only by a capture at the sender")[1].split("\n", 1)[1]
 
     capture = ab.Capture.load(here / "receiver")
     assert capture.subflows["srtt"].isna().all()
     assert capture.subflows["in_flight"].isna().all()
     refused = command("plot", "receiver", "--figure", "in_flight")
     assert refused.status == 2
-    assert "only a capture at the sender" in refused.err
+    assert "a capture at the sender" in refused.err
     assert command("plot", "receiver", "--format", "pdf").status == 0
     assert not (here / "receiver" / "srtt.pdf").exists()
 
@@ -85,8 +85,8 @@ def test_the_senders_report_has_every_figure(command: Command, here: Path, sides
     for side in (sides["client"], [*sides["client"], *sides["server"]]):
         assert command("analyze", *side, "--out", "sender", "--quiet", "--force").status == 0
         assert {"in_flight.svg", "srtt.svg"} <= {file.name for file in (here / "sender").iterdir()}
-        assert "Not drawn" not in (here / "sender" / "report.html").read_text(encoding="utf-8")
-        assert "visible only in a capture at the sender" not in command("analyze", *side).out
+        assert "Figures left out" not in (here / "sender" / "report.html").read_text(encoding="utf-8")
+        assert "shown only by a capture at the sender" not in command("analyze", *side).out
 
 
 def test_a_capture_without_pure_acks_says_so(command: Command, here: Path) -> None:

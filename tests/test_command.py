@@ -270,7 +270,8 @@ def test_list_names_what_a_scenario_may_name(command: Command) -> None:
 
 def test_list_long_gives_the_parameters_of_each(command: Command) -> None:
     out = " ".join(command("list", "--long").out.split())  # without the breaks of its lines
-    assert "t1 how long window and timer are held: 0 to 1000 smoothed round-trip times, default 1" in out
+    held = "t1 T1: how long the window and the timer are held after reordering"
+    assert f"{held} (0 to 1000 smoothed round-trip times, default 1)" in out
     (door,) = (e for e in json.loads(command("list", "--json").out)["judge"] if e["name"] == "door")
     assert [(p["name"], p["default"], p["least"], p["most"]) for p in door["parameters"]] == [
         ("t1", 1.0, 0.0, 1000.0),
@@ -372,12 +373,12 @@ def test_list_links_says_what_each_figure_agrees_with(command: Command) -> None:
     """A measurement with how closely the preset agrees, or the authors' estimate; nothing is left without a word."""
     links = {entry["name"]: entry for entry in json.loads(command("list", "links", "--json").out)["link"]}
     out = " ".join(command("list", "links").out.split())
-    assert "rate down within 10 %: mean 88.6, p5 17.8, p25 53.7, p50 86.1, p75 120.1, p95 169.6 Mbit/s: 3495 " in out
+    assert "rate down within 10 %: mean 88.6, p5 17.8, p25 53.7, p50 86.1, p75 120.1, p95 169.6 Mbit/s (3495 " in out
     for name, entry in links.items():
         assert entry["figures"], name
         for figure in entry["figures"]:
             assert figure["estimate"] == (figure["source"] == "authors' estimate")
-            assert f"{figure['what']} {' '.join(figure['value'].split())}: {figure['source']}" in out
+            assert f"{figure['what']} {' '.join(figure['value'].split())} ({figure['source']})" in out
     for name in ("lte", "5g", "dsl"):
         assert all(figure["estimate"] for figure in links[name]["figures"])
         assert links[name]["source"] == "authors' estimate"

@@ -61,17 +61,17 @@ def test_what_was_opened_and_what_was_not_is_in_text_json_and_report(tunnel: str
     for field in ("bytes_delivered", "goodput_mbps", "status", "subflows", "handshake"):
         assert told[field] == plain[field], field
     said = command("analyze", tunnel, "--out", "seen").out
-    assert f"opened: {plain['capture']['tcp']} segments in GRE" in said
-    assert "not opened: 812 packets are WireGuard" in said
-    assert "not opened: 812 packets are WireGuard" in " ".join(Page(Path("seen/report.html").read_text("utf-8")).text)
-    assert "not opened: 812 packets are WireGuard" in command("diagnose", tunnel).out
+    assert f"read from encapsulations: {plain['capture']['tcp']} segments in GRE" in said
+    assert "not read: 812 packets of WireGuard" in said
+    assert "not read: 812 packets of WireGuard" in " ".join(Page(Path("seen/report.html").read_text("utf-8")).text)
+    assert "not read: 812 packets of WireGuard" in command("diagnose", tunnel).out
 
 
 def test_a_capture_of_which_nothing_can_be_opened_is_refused_with_the_name(here: Path, command: Command) -> None:
     for name in ("analyze", "diagnose"):
         outcome = command(name, written("closed.pcap", [(n, wireguard()) for n in range(812)]))
         assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1)
-        assert "812 packets, 0 of them TCP; 812 packets are WireGuard, which cannot be opened" in outcome.err
+        assert "812 packets, 0 of them TCP; 812 packets of WireGuard, which cannot be read" in outcome.err
 
 
 def test_the_capacity_of_a_path_does_not_depend_on_the_tunnel(here: Path, command: Command) -> None:

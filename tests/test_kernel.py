@@ -350,8 +350,8 @@ def test_links_vary_from_run_to_run_and_alike_on_both_sides(fake: FakeKernel) ->
     assert again == [spec["paths"] for spec in fake.specs]
     text = str(found)
     assert "27.10 (24.00 to 30.20)" in text
-    assert "Linux 24.00 24.10 24.20 30.00 30.10 30.20" in text
-    assert "largest distance of the two distributions" in text
+    assert "of Linux: 24.00 24.10 24.20 30.00 30.10 30.20 Mbit/s" in text
+    assert "largest difference of the two cumulative distributions" in text
     assert found.to_json()["distance"]["largest"] == found.distance.largest  # type: ignore[union-attr]
 
 

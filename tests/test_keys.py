@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import anabranch as ab
 from anabranch import _core, scenario_keys
 from anabranch.cli.main import run_command
 
@@ -99,3 +100,12 @@ def test_the_schema_takes_every_example_and_refuses_a_misspelt_key() -> None:
         assert not list(validator.iter_errors(document)), example
     for wrong in ("pth = []", "[connection]\nmms = 1400", "[[path]]\ndelay_upp = '1 ms'", "[connection]\nsack = 'yes'"):
         assert list(validator.iter_errors(tomllib.loads(wrong))), wrong
+
+
+@pytest.mark.parametrize(("cost", "named"), [("40 us", True), ("1 us", False)])
+def test_a_diagnosis_names_the_processor_of_a_host_that_is_busy(cost: str, named: bool) -> None:
+    paths = ("700 Mbit/s, 5 ms", "700 Mbit/s, 5 ms")
+    scenario = ab.Scenario.two_path(*paths, transfer="2 s").set("host.cost", cost)
+    text = ab.diagnose(scenario.run()).text()
+    assert ("Main cause: the processor of " in text) == named, text
+    assert not named or f"because each segment costs {cost}" in text, text

@@ -133,7 +133,7 @@ def test_every_script_names_its_source() -> None:
         ("0 close([[[[[[[[[[[[[[[[[[3]]]]]]]]]]]]]]]]]]) = 0", "too many lists"),
         ("--tolerance_usecs=much\n0 close(3) = 0", "a whole number was expected"),
         ("--speed_of_light=1\n0 close(3) = 0", "--speed_of_light is no option of a script"),
-        (LISTENING + "0.5 listen(3, 1) = 0\n0.1 listen(3, 1) = 0", "0.1 s has passed: it is 0.5 s already"),
+        (LISTENING + "0.5 listen(3, 1) = 0\n0.1 listen(3, 1) = 0", "0.1 s is in the past: the script is at 0.5 s"),
         (ACCEPTED + "+0 %{ assert __import__('os') }%", "is not allowed"),
         (ACCEPTED + "+0 %{ open(1) }%", "only assertions and names for numbers are allowed"),
         (ACCEPTED + "+0 %{ assert 1 +* 2 }%", "not Python"),

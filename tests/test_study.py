@@ -201,7 +201,7 @@ def test_the_first_paragraph_states_the_contrast_in_measured_numbers(data: Data)
     assert "all 15 cells" in text
     for controller, label in names.CONTROLLERS.items():
         mean = data.mean("nopr", "goodput_mbps", controller=controller, case="unlike-constant", model="legacy").mean
-        assert f"{mean:.2f} ({label})" in text
+        assert f"{mean:.2f} Mbit/s ({label})" in text
 
 
 def test_each_cell_says_how_far_it_is_from_the_paper(data: Data) -> None:

@@ -82,7 +82,7 @@ def test_a_slow_transfer_is_named(flows: Data, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("anabranch.experiments.simult_flows.text.ratio", lambda _, one: 1.25 if one == slow else 0.9)
     said = simult_flows.STUDY.opening(flows)
     assert "in 19 of 20 cases" in said
-    assert "Linux 6.1, up, 10 + 10 Mbit/s, 0 and 0 ms (1.25)" in said
+    assert "Linux 6.1, up, 10 + 10 Mbit/s, 0 and 0 ms (1.25 times the expected time)" in said
 
 
 @pytest.mark.parametrize("name", NAMES)

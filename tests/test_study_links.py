@@ -60,8 +60,8 @@ def test_the_report_answers_in_its_first_sentence(data: Data) -> None:
     assert re.search(r"redundant.* achieves? this with every controller", said)
     road = next(text for text in STUDY.findings(data) if text.startswith("On the road"))
     # 229.0 of 176.8 and of 283.6; 289.4 of 176.8 and of 351.5.
-    assert "(published: 1.30 and 0.81)" in road
-    assert "(published: 1.64 and 0.82)" in road
+    assert "(published: 1.30 times and 0.81 times)" in road
+    assert "(published: 1.64 times and 0.82 times)" in road
 
 
 def test_tables_have_all_cells(data: Data) -> None:

@@ -447,7 +447,7 @@ def test_an_interrupted_command_says_what_it_kept_and_goes_on(command: Command, 
     assert (process.returncode, out) == (130, "")
     kept = len(ab.Sweep.load("kept").runs)
     assert 0 < kept < 32000
-    assert err == f"interrupted: {kept} of 32000 runs are kept in kept; the same command goes on from there\n"
+    assert err == f"interrupted: {kept} of 32000 runs are kept in kept; the same command continues from there\n"
     edited(file, "seeds = 4000", "seeds = 1")
     assert command("sweep", file, "--out", "kept").status == 0
     assert len(ab.Sweep.load("kept").runs) == 8

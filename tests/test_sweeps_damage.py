@@ -91,7 +91,7 @@ def test_what_the_message_says_mends_it(kept: Path, command: Command) -> None:
     damaged.write_bytes(flipped(damaged.read_bytes(), 4000))
     with pytest.raises(ab.ResultError) as said:
         ab.sweep(BASE, AXES, seeds=3, out=kept, series=5)
-    assert "delete it, and what else has its number, and run the sweep again" in str(said.value)
+    assert "delete it and the other files with its number, then run the sweep again" in str(said.value)
     for name in ("runs", "subflows"):
         (kept / name / "000000.parquet").unlink()
     again = ab.sweep(BASE, AXES, seeds=3, out=kept, series=5)

@@ -277,7 +277,7 @@ def test_the_command_says_that_the_disk_is_full_and_goes_on_when_it_is_not(comma
     assert 0 < kept < 90
     assert (
         stopped.stderr
-        == f"kept: no space left; {kept} of 90 runs are kept in kept; the same command goes on from there\n"
+        == f"kept: no space left; {kept} of 90 runs are kept in kept; the same command continues from there\n"
     )
     assert command(*arguments, "--quiet").err == ""
     assert len(ab.Sweep.load("kept")) == 90

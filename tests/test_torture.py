@@ -22,7 +22,7 @@ def test_a_range_of_runs_is_clean_and_says_what_it_covered(command: Command, tmp
 
 
 def test_people_get_a_summary_and_quiet_nothing(command: Command) -> None:
-    assert "5 in " in command("torture", "--runs", "5").out
+    assert "5 runs in " in command("torture", "--runs", "5").out
     assert command("torture", "--runs", "5", "--quiet").out == ""
 
 

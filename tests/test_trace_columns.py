@@ -215,7 +215,7 @@ def test_omitted_intervals_are_left_out_and_gaps_are_refused(here: Path) -> None
     assert "1 interval of iperf3's warm-up (omitted) is left out" in found.notes[1]
     del text["intervals"][2]
     Path("i.json").write_text(json.dumps(text), encoding="utf-8")
-    with pytest.raises(traces.TraceError, match=re.escape("nothing from 1 s to 1.5 s; --gaps zero")):
+    with pytest.raises(traces.TraceError, match=re.escape("no interval from 1 s to 1.5 s; --gaps zero")):
         traces.load("i.json", "iperf3")
 
 
@@ -227,7 +227,7 @@ def test_omitted_intervals_are_left_out_and_gaps_are_refused(here: Path) -> None
         ("goodput", "10\n20\n", (), "no column for the time"),
         ("goodput", "2026-01-02T10:00:00,10\n2026-01-02T10:00:01,10\n", (), "columns: column1, column2"),
         ("goodput", "x,goodput\n0,10\n1,20\n", ("--time", "X", "--step", "1 s"), "rows have times (x); leave out"),
-        ("goodput", "time,goodput\n5,10\n", (), "only one instant in time (in s)"),
+        ("goodput", "time,goodput\n5,10\n", (), "all rows have one time in time (in s)"),
         ("goodput", "time,goodput\n0,10\n2026-01-02T10:00:00,10\n", (), "'2026-01-02T10:00:00' is not a time"),
         ("goodput", "time,goodput\n2026-01-02T10:00:00,10\n1,10\n", (), "line 3: time '1' is not a time; allowed: a"),
         ("goodput", "time,goodput\n2026-13-02T10:00:00,1\n", (), "'2026-13-02T10:00:00' is not a time"),
@@ -240,13 +240,13 @@ def test_omitted_intervals_are_left_out_and_gaps_are_refused(here: Path) -> None
             "is earlier than the row above",
         ),
         ("goodput", "time,goodput\n12:00:01,1\n12:00:00,1\n", (), "12:00:00 is earlier than the row above"),
-        ("goodput", "time,goodput\n0,-\n1,10\n", ("--gaps", "hold"), "no rate is before it to be held"),
-        ("goodput", "time,goodput\n0,10\n1,N/A\n", (), "line 3: goodput is empty; --gaps zero takes it as"),
+        ("goodput", "time,goodput\n0,-\n1,10\n", ("--gaps", "hold"), "--gaps hold needs a rate in an earlier row"),
+        ("goodput", "time,goodput\n0,10\n1,N/A\n", (), "line 3: goodput is empty; --gaps zero takes this time as"),
         ("goodput", "time,goodput\n-,10\n1,10\n", (), "line 2: time is empty"),
         ("goodput", "time,goodput\n86400000000000,10\n86400000000001,1\n", (), 'such as "time (ns)"'),
         ("goodput", "Time,time,goodput\n0,0,1\n1,1,1\n", ("--time", "TIME"), "2 columns are called 'TIME': Time, time"),
         ("goodput", "time,rate,rate\n0,1,1\n1,1,1\n", (), "2 columns are called 'rate': rate, rate"),
-        ("goodput", "time,DL MBPS\n0,1\n1,1\n", ("--column", "DL MBPS"), "may be bits or octets; --unit"),
+        ("goodput", "time,DL MBPS\n0,1\n1,1\n", ("--column", "DL MBPS"), "may be bits or octets; give the unit"),
         ("goodput", "time;goodput\n0;1,234\n1;2,345\n", (), "goodput 1,234 may be a fraction or thousands"),
         ("goodput", "time,goodput\n0,1_000\n1,1\n", (), "goodput '1_000' is not a number"),
         ("goodput", '{"a": 1}', (), "f.csv: this is JSON, not a table; write it as CSV"),

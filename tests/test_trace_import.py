@@ -57,7 +57,7 @@ def test_a_piece_begins_at_zero(here: Path) -> None:
 
 def test_gaps_are_refused_or_filled(here: Path) -> None:
     file = written("drive.csv", "time,goodput\n100,12\n101,12\n105,12\n106,12\n")
-    with pytest.raises(traces.TraceError, match=re.escape("line 4: nothing from 2 s to 5 s; --gaps zero")):
+    with pytest.raises(traces.TraceError, match=re.escape("line 4: no rate from 2 s to 5 s; --gaps zero")):
         traces.load(file, "goodput")
     zero, hold = (traces.load(file, "goodput", gaps=gaps).stamps for gaps in ("zero", "hold"))
     assert zero is not None
@@ -169,8 +169,8 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("goodput", "goodput\n12\n\n", ("--where", "a=b"), "--where is not for --kind goodput, but for errant"),
         ("goodput", "a,b\n1,2\n3\n", ("--column", "a"), "line 3: 1 cells, but 2 columns"),
         ("goodput", "0\n0\n", ("--step", "1 s"), "the rate is zero all the time"),
-        ("goodput", "12\n" * 20, ("--step", "1 s", "--from", "1 min"), "--from 60 s, but it lasts 20 s"),
-        ("goodput", "12000000\n", (), "above 100 Gbit/s; --unit"),
+        ("goodput", "12\n" * 20, ("--step", "1 s", "--from", "1 min"), "--from 60 s is beyond its end at 20 s"),
+        ("goodput", "12000000\n", (), "above 100 Gbit/s; give the unit"),
         ("goodput", "1\n", ("--step", "2 kg"), "--step: "),
         ("goodput", PING, (), "looks like --kind ping"),
         ("goodput", "".join(f"{20 * i}\n" for i in range(1, 99)), (), "looks like --kind mahimahi"),
@@ -194,12 +194,12 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
             "errant",
             ERRANT.replace("500,120", "0,120"),
             ("--where", "signal_quality=bad"),
-            "line 3: upload_kbps has to be",
+            "line 3: upload_kbps must be",
         ),
         ("goodputs", "1\n", (), "did you mean 'goodput'? kinds: goodput, ping, lens, errant, mahimahi, iperf3"),
         ("goodput", "", (), "f.csv: empty"),
-        ("goodput", "1\n", ("--gaps", "fill"), "allowed: refuse, zero, hold"),
-        ("goodput", "1\n", ("--unit", "Mbps"), "allowed: bit/s"),
+        ("goodput", "1\n", ("--gaps", "fill"), "choices: refuse, zero, hold"),
+        ("goodput", "1\n", ("--unit", "Mbps"), "units: bit/s"),
     ],
 )
 def test_what_cannot_be_used_is_told(

@@ -166,7 +166,7 @@ fn with_link(text: &str, name: &str, link: usize) -> PyResult<scenario::Scenario
     if link < parsed.links.len() {
         return Ok(parsed);
     }
-    Err(PyValueError::new_err(format!("link {link} is not there")))
+    Err(PyValueError::new_err(format!("there is no link {link}")))
 }
 
 /// A commented scenario to begin with.
@@ -253,7 +253,7 @@ fn links() -> Vec<serde_json::Value> {
         }
         let source = if sources.is_empty() { "authors' estimate".to_string() } else { sources.join("; ") };
         let held: Vec<&str> = figures.iter().filter(|f| f.held).map(|f| f.what.as_str()).collect();
-        let validated = if held.is_empty() { String::new() } else { format!("tests hold it to: {}", held.join(", ")) };
+        let validated = if held.is_empty() { String::new() } else { format!("tests check: {}", held.join(", ")) };
         let figures: Vec<_> = figures
             .iter()
             .map(|f| json!({ "what": f.what, "value": f.value, "source": f.source, "estimate": f.estimate }))

@@ -52,7 +52,7 @@ pub fn script(
             Python::attach(|py| {
                 asked(py, &evaluate, code, names).unwrap_or_else(|error| {
                     raised.replace(Some(error));
-                    Err(Refusal::Wrong("the evaluation was broken off".to_owned()))
+                    Err(Refusal::Wrong("the evaluation was stopped".to_owned()))
                 })
             })
         };

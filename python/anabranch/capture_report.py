@@ -21,6 +21,7 @@ from anabranch.plots.files import picture
 from anabranch.plots.zoom import STYLE as ZOOM
 from anabranch.plots.zoom import zoomable
 from anabranch.report import STYLE, key_mark, short_table, table
+from anabranch.sentences import analyze as say
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -43,17 +44,14 @@ class _Figure:
 CAPTURE_FIGURES: Mapping[str, _Figure] = {
     "sequence": _Figure(
         lambda plot, ax, **look: plot.sequence(ax, **look),
-        "Data sequence",
-        "Which part of the data stream each subflow sent when. Below runs what the receiver acknowledged, above where "
-        "its window ended, unless that is far beyond the data.",
+        *say.FIGURES["sequence"],
     ),
     "throughput": _Figure(
         lambda plot, ax, **look: plot.throughput(ax, **look), FIGURES["throughput"].title, FIGURES["throughput"].caption
     ),
     "in_flight": _Figure(
         lambda plot, ax, **look: plot.in_flight(ax, **look),
-        "In flight",
-        "Octets sent and not acknowledged, where the capture saw the sender's side. At most the congestion window.",
+        *say.FIGURES["in_flight"],
         "in_flight",
     ),
     "ooo_buffer": _Figure(
@@ -61,8 +59,7 @@ CAPTURE_FIGURES: Mapping[str, _Figure] = {
     ),
     "srtt": _Figure(
         lambda plot, ax, **look: plot.srtt(ax, **look),
-        "Round-trip time",
-        "Smoothed (RFC 6298), from each segment to its acknowledgement at the sender.",
+        *say.FIGURES["srtt"],
         "srtt",
     ),
 }
@@ -81,12 +78,7 @@ def omitted(capture: "CaptureData") -> str:
     if not titles:
         return ""
     lacking = any(map(capture_text.without_pure_acks, connections_of(capture.summary)))
-    reason = (
-        "the acknowledgements that would show them are not in the capture"
-        if lacking
-        else "only a capture at the sender of the data shows them"
-    )
-    return f"Not drawn: {' and '.join(titles)}. The reason: {reason}."
+    return say.OMITTED(names=" and ".join(titles), why=say.OMITTED_ACKS if lacking else say.OMITTED_PLACE)
 
 
 class CaptureDraft(Draft):
@@ -172,8 +164,8 @@ def image(capture: "CaptureData", name: str, format: str, **look: Unpack[Look]) 
 _COLUMNS = {
     "goodput_mbps": "",
     "segments": "",
-    "retransmissions_fast": " (?)",
-    "retransmissions_timeout": " (?)",
+    "retransmissions_fast": f" {say.MARK}",
+    "retransmissions_timeout": f" {say.MARK}",
     "spurious": "",
     "rtt_min_ms": "",
     "srtt_ms": "",
@@ -191,19 +183,19 @@ def capture_html(capture: "CaptureData", figures: Mapping[str, str], made: Mappi
     described, tables = capture_text.arranged(summary)
     for heading, connections in tables:
         body += [f"<h2>{escape(heading.removesuffix(':'))}</h2>", _connections(connections)]
-        if heading == capture_text.MULTIPATH:
-            body.append(f"<p>The {capture_text.SHOWN} with the most data, one by one:</p>")
+        if heading == say.MULTIPATH:
+            body.append(f"<p>{say.LARGEST(count=capture_text.SHOWN)}</p>")
             described += [connection for _, connection in capture_text.largest(connections)]
     for connection in described:
         lines = capture_text.connection_lines(connection)
         body += [f"<h2>{escape(connection['name'])}</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]
         body.append(subflow_table(every.index(connection), connection))
-    body.append("<h2>Over time</h2>")
+    body.append(f"<h2>{say.OVER_TIME}</h2>")
     body += [figure_html(capture, name, svg) for name, svg in figures.items()]
     body += [f"<p>{escape(sentence)}</p>" for sentence in (omitted(capture),) if sentence]
     rows = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
     cells = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
-    body += ["<h2>How it was made</h2>", f'<table class="provenance"><tbody>{cells}</tbody></table>']
+    body += [f"<h2>{say.HOW_MADE}</h2>", f'<table class="provenance"><tbody>{cells}</tbody></table>']
     return visible(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -223,7 +215,7 @@ def figure_html(capture: "CaptureData", name: str, svg: str) -> str:
     if name == "sequence":
         sent, said = (frame[frame["connection"].isin(capture.drawn)] for frame in (capture.sequence, capture.window))
         shown = f"<p><b>{figure.title}</b></p>" + zoomable(sent, said, capture.labels, figure.title, shown)
-        caption += " The wheel zooms, with Shift time alone; dragging moves; a double click shows everything."
+        caption += f" {say.ZOOM}"
     return f"<figure>{shown}<figcaption>{escape(caption)}</figcaption></figure>"
 
 

@@ -110,11 +110,11 @@ def again_readable(directory: "str | os.PathLike[str]") -> list[str]:
     stored = read(directory)
     for name, sha256 in zip(stored.files, stored.hashes, strict=False):
         if not sha256:
-            raise ResultError(f"{directory}: its capture {name} was no file, so it cannot be read again")
+            raise ResultError(f"{directory}: its capture {name} was not a file, so it cannot be read again")
         if not Path(name).is_file():
             raise ResultError(f"{directory}: its capture {name} is not here; replay it where `analyze` was run")
         if sha256_of(name) != sha256:
-            raise ResultError(f"{directory}: {name} is not the capture that was analysed")
+            raise ResultError(f"{directory}: {name} was changed after the analysis; replay needs the original capture")
     return list(stored.files)
 
 

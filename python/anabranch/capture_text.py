@@ -1,4 +1,4 @@
-"""What ``anabranch analyze`` answers with: sentences and tables."""
+"""Chooses what ``anabranch analyze`` prints: sentences and tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from anabranch import units
 from anabranch.labels import connections_of
 from anabranch.measures import MEASURES
-from anabranch.sentences import run as say
+from anabranch.sentences import analyze as say
+from anabranch.sentences.run import OUT_OF_ORDER, OUT_OF_ORDER_ESTIMATED
 from anabranch.sentences.sweep import INFERRED
 from anabranch.tables import Column, Document, Table, kept_rows, picked
 from anabranch.visible import visible
@@ -29,10 +30,6 @@ def document(capture: "CaptureData") -> Document:
     return Document(parts)
 
 
-MULTIPATH = "MPTCP connections:"
-"""Heading of a table of these."""
-
-
 def arranged(
     summary: Mapping[str, Any],
 ) -> tuple[list[Mapping[str, Any]], list[tuple[str, list[Mapping[str, Any]]]]]:
@@ -40,12 +37,12 @@ def arranged(
 
     A single connection of TCP is described; several are background, whatever else there is.
     """
-    kinds: dict[str, list[Mapping[str, Any]]] = {MULTIPATH: [], "TCP connections:": []}
+    kinds: dict[str, list[Mapping[str, Any]]] = {say.MULTIPATH: [], say.TCP: []}
     for connection in connections_of(summary):
-        kinds["TCP connections:" if connection["protocol"] == "tcp" else MULTIPATH].append(connection)
+        kinds[say.TCP if connection["protocol"] == "tcp" else say.MULTIPATH].append(connection)
     described, tables = [], []
     for heading, connections in kinds.items():
-        if len(connections) <= (SHOWN if heading == MULTIPATH else 1):
+        if len(connections) <= (SHOWN if heading == say.MULTIPATH else 1):
             described += connections
         else:
             tables.append((heading, connections))
@@ -63,26 +60,19 @@ def about(summary: Mapping[str, Any]) -> list[str]:
     told = summary["capture"]
     lines = [
         visible(summary["title"]),
-        f"{units.count(told['packets'], 'packet')} in {units.time(told['duration_s'])}, "
-        f"{told['mptcp']} with MPTCP options",
+        say.PACKETS(packets=told["packets"], time=units.time(told["duration_s"]), count=told["mptcp"]),
     ]
-    lines += [f"{visible(file['name'])}: not read to its end: {file['cut']}" for file in told["files"] if file["cut"]]
-    if told["clock"]["steps_back"]:
-        times, back = told["clock"]["steps_back"], units.time(told["clock"]["largest_step_back_s"])
-        lines.append(
-            f"the clock went back {units.count(times, 'time')}, by {back} at most; "
-            "after that, times go on from the last one"
-        )
+    lines += [say.CUT_FILE(file=visible(file["name"]), reason=file["cut"]) for file in told["files"] if file["cut"]]
+    if times := told["clock"]["steps_back"]:
+        lines.append(say.CLOCK(count=times, time=units.time(told["clock"]["largest_step_back_s"])))
     lines += encapsulated(told)
-    if told["split_connections"]:
-        lines.append(f"a proxy between the captures splits {units.count(told['split_connections'], 'connection')}")
-    if told["connections_without_data"]:
-        lines.append(f"without data: {units.count(told['connections_without_data'], 'connection')}")
+    if count := told["split_connections"]:
+        lines.append(say.SPLIT(count=count))
+    if count := told["connections_without_data"]:
+        lines.append(say.WITHOUT_DATA(count=count))
     if told["unlisted_connections"] and told["unlisted_bytes"]:
-        lines.append(
-            f"not listed: {units.count(told['unlisted_connections'], 'smaller connection')}, "
-            f"{units.octets(told['unlisted_bytes'])} in all"
-        )
+        amount = units.octets(told["unlisted_bytes"])
+        lines.append(say.UNLISTED(count=told["unlisted_connections"], amount=amount))
     return lines
 
 
@@ -90,16 +80,13 @@ def encapsulated(told: Mapping[str, Any]) -> list[str]:
     """What was found in tunnels, and which packets could not be opened."""
     lines = []
     if told.get("opened"):
-        found = ", ".join(f"{units.count(n, 'segment')} in {name}" for name, n in told["opened"].items())
-        lines.append(f"opened: {found}")
-    if told.get("reassembled_packets"):
-        lines.append(f"reassembled from IP fragments: {units.count(told['reassembled_packets'], 'packet')}")
+        found = ", ".join(say.OPENED_IN(segments=n, name=name) for name, n in told["opened"].items())
+        lines.append(say.OPENED(found=found))
+    if packets := told.get("reassembled_packets"):
+        lines.append(say.REASSEMBLED(packets=packets))
     lines += not_opened(told)
-    if told.get("repeated_packets"):
-        lines.append(
-            f"counted once: {units.count(told['repeated_packets'], 'packet')} recorded again, in another encapsulation "
-            "or as a repeated 802.11 frame"
-        )
+    if packets := told.get("repeated_packets"):
+        lines.append(say.REPEATED(packets=packets))
     return lines
 
 
@@ -107,42 +94,43 @@ def not_opened(told: Mapping[str, Any]) -> list[str]:
     """Which packets could not be read, by name."""
     lines = []
     if told.get("not_opened"):
-        named = (
-            f"{units.count(n, 'packet')} {'is' if n == 1 else 'are'} {name}" for name, n in told["not_opened"].items()
-        )
-        lines.append(f"not opened: {', '.join(named)}")
-    if told.get("incomplete_fragments"):
-        lines.append(f"left out: {units.count(told['incomplete_fragments'], 'IP fragment')} of incomplete packets")
-    if told.get("cut_before_tcp"):
-        lines.append(f"cut before the end of the TCP header: {units.count(told['cut_before_tcp'], 'packet')}")
-    if told["unknown_link"]:
-        lines.append(f"of an unknown link type: {units.count(told['unknown_link'], 'packet')}")
+        found = ", ".join(say.NOT_OPENED_OF(packets=n, name=name) for name, n in told["not_opened"].items())
+        lines.append(say.NOT_OPENED(found=found))
+    if count := told.get("incomplete_fragments"):
+        lines.append(say.INCOMPLETE(count=count))
+    if packets := told.get("cut_before_tcp"):
+        lines.append(say.CUT_BEFORE_TCP(packets=packets))
+    if packets := told["unknown_link"]:
+        lines.append(say.UNKNOWN_LINK(packets=packets))
     return lines
 
 
 def connection_lines(connection: Mapping[str, Any]) -> list[str]:
     """A connection in sentences."""
-    side = connection["data_from"]
-    protocol = connection["protocol"] + (" version 0" if connection.get("mptcp_version") == 0 else "")
-    lines = [f"{connection['name']}: {protocol}, data from the {side}, {seen_from(connection)}"]
+    protocol = connection["protocol"]
+    if connection.get("mptcp_version") == 0:
+        protocol = say.VERSION_0(protocol=protocol)
+    host, place = connection["data_from"], seen_from(connection)
+    lines = [say.CONNECTION(name=connection["name"], protocol=protocol, host=host, place=place)]
     if connection["fallback"]:
-        lines.append(f"fell back to TCP: {connection['fallback_reason']}")
+        lines.append(say.FALLBACK(reason=connection["fallback_reason"]))
     lines.append(outcome(connection))
     lines.append(disorder(connection))
     if connection["reinjections"]:
         lines.append(
-            f"{units.count(connection['reinjections'], 'segment')} reinjected on another subflow: "
-            f"{connection['reinjections_useful']} useful, {connection['reinjections_redundant']} redundant"
+            say.REINJECTED(
+                segments=connection["reinjections"],
+                useful=connection["reinjections_useful"],
+                redundant=connection["reinjections_redundant"],
+            )
         )
     if connection["handshake"] is not None:
         lines.append(handshake(connection))
     if connection["unlisted_subflows"]:
-        lines.append(f"not listed: {units.count(connection['unlisted_subflows'], 'subflow')} without data")
+        lines.append(say.UNLISTED_SUBFLOWS(count=connection["unlisted_subflows"]))
     if connection["missing_bytes"] or connection["unmapped_bytes"]:
-        lines.append(
-            f"missing in the capture: {units.octets(connection['missing_bytes'])} that the receiver acknowledged; "
-            f"without a mapping: {units.octets(connection['unmapped_bytes'])}"
-        )
+        amount, unmapped = (units.octets(connection[name]) for name in ("missing_bytes", "unmapped_bytes"))
+        lines.append(say.MISSING(amount=amount, unmapped=unmapped))
     about = (without_pure_acks(connection), not_seen(connection), cut_short(connection), strays(connection))
     return lines + [line for line in about if line]
 
@@ -160,7 +148,7 @@ def not_seen(connection: Mapping[str, Any]) -> str:
     names = unknown_measures(connection)
     if not names or without_pure_acks(connection):
         return ""
-    return f"visible only in a capture at the sender: {', '.join(MEASURES[name].words for name in names)}"
+    return say.ONLY_AT_SENDER(names=", ".join(MEASURES[name].words for name in names))
 
 
 def without_pure_acks(connection: Mapping[str, Any]) -> str:
@@ -169,10 +157,7 @@ def without_pure_acks(connection: Mapping[str, Any]) -> str:
     if not any(flow.get("lacks_pure_acks") for flow in connection["subflows"]):
         return ""
     receiver = "server" if connection["data_from"] == "client" else "client"
-    return (
-        f"no pure ACKs (segments without data) from the {receiver} in the capture: "
-        "round-trip times are those of the handshake, or unknown"
-    )
+    return say.NO_PURE_ACKS(receiver=receiver)
 
 
 def cut_short(connection: Mapping[str, Any]) -> str:
@@ -180,10 +165,7 @@ def cut_short(connection: Mapping[str, Any]) -> str:
     cut = sum(flow["cut_options"] for flow in connection["subflows"])
     if not cut:
         return ""
-    return (
-        f"the snap length cut the TCP options of {units.count(cut, 'packet')}: "
-        "Multipath TCP, SACK, timestamps and window scale may be missing here"
-    )
+    return say.CUT_OPTIONS(packets=cut)
 
 
 def strays(connection: Mapping[str, Any]) -> str:
@@ -191,33 +173,33 @@ def strays(connection: Mapping[str, Any]) -> str:
     count = sum(flow.get("stray_packets", 0) for flow in connection["subflows"])
     if not count:
         return ""
-    return f"left out: {units.count(count, 'packet')} with sequence numbers that do not belong to the connection"
+    return say.STRAYS(packets=count)
 
 
 def seen_from(connection: Mapping[str, Any]) -> str:
     """Where it was captured, as the answers tell."""
     places = {place for flow in connection["subflows"] for place in flow["captured_at"]}
     if len(places) == 2:
-        return "captured at both ends"
+        return say.BOTH_ENDS()
     if places:
-        return f"captured at the {places.pop()}"
-    return "captured at an unknown place" if without_pure_acks(connection) else "captured on the way"
+        return say.AT(host=places.pop())
+    return (say.UNKNOWN_PLACE if without_pure_acks(connection) else say.ON_THE_WAY)()
 
 
 def outcome(connection: Mapping[str, Any]) -> str:
     """How far it came, in a sentence."""
-    words = {"completed": "completed", "reset": "reset", "open": "not closed within the capture"}
-    amount = units.octets(connection["bytes_delivered"])
-    text = f"{words[connection['status']]}: {amount} delivered"
+    told = {"end": say.STATUS[connection["status"]], "amount": units.octets(connection["bytes_delivered"])}
     if connection["last_byte_s"]:
         rate = units.rate(connection["goodput_mbps"] * 1e6)
-        text += f" within {units.time(connection['last_byte_s'])}, goodput {rate}"
-    return text + ("" if connection["complete_beginning"] else "; its beginning is not in the capture")
+        text = say.OUTCOME_IN(**told, time=units.time(connection["last_byte_s"]), goodput=rate)
+    else:
+        text = say.OUTCOME(**told)
+    return text + ("" if connection["complete_beginning"] else say.NO_BEGINNING)
 
 
 def disorder(connection: Mapping[str, Any]) -> str:
     """Out-of-order arrival, in a sentence."""
-    template = say.OUT_OF_ORDER_ESTIMATED if connection["estimated"] else say.OUT_OF_ORDER
+    template = OUT_OF_ORDER_ESTIMATED if connection["estimated"] else OUT_OF_ORDER
     return template(
         share=units.percent(connection["ooo_ratio"]),
         packets=connection["ooo_buffer_max_packets"],
@@ -230,20 +212,22 @@ def handshake(connection: Mapping[str, Any]) -> str:
     told, sums = connection["handshake"], connection["dss_checksums"]
     joins = told["tokens_matched"] + told["tokens_unmatched"]
     hmacs = told["hmacs_verified"] + told["hmacs_failed"]
-    parts = ["keys seen" if told["keys_seen"] == 2 else "keys not seen"]
+    parts = [say.KEYS() if told["keys_seen"] == 2 else say.NO_KEYS()]
     if joins:
-        parts.append(f"tokens {told['tokens_matched']} of {joins} match")
+        parts.append(say.TOKENS(count=told["tokens_matched"], total=joins))
     if hmacs:
-        parts.append(f"HMACs of joins {told['hmacs_verified']} of {hmacs} verify")
+        parts.append(say.HMACS(count=told["hmacs_verified"], total=hmacs))
     if told["add_addr_hmacs_verified"] is None:
         if connection["signals"]["add_addr"]:
-            parts.append("ADD_ADDR not verified: version 0 has no HMAC and no echo there")
+            parts.append(say.ADD_ADDR_VERSION_0())
     elif advertised := told["add_addr_hmacs_verified"] + told["add_addr_hmacs_failed"]:
-        parts.append(f"HMACs of ADD_ADDR {told['add_addr_hmacs_verified']} of {advertised}")
+        parts.append(say.ADD_ADDR(count=told["add_addr_hmacs_verified"], total=advertised))
     checked = sums["verified"] + sums["failed"]
-    if checked or sums["incomplete"]:
-        text = f"DSS checksums {sums['verified']} of {checked} verify"
-        parts.append(text + (f", {sums['incomplete']} incomplete" if sums["incomplete"] else ""))
+    if sums["incomplete"]:
+        lost = sums["incomplete"]
+        parts.append(say.CHECKSUMS_INCOMPLETE(count=sums["verified"], total=checked, lost=lost))
+    elif checked:
+        parts.append(say.CHECKSUMS(count=sums["verified"], total=checked))
     return "; ".join(parts)
 
 
@@ -257,7 +241,7 @@ def connection_table(connections: Sequence[Mapping[str, Any]]) -> Table:
     columns = [
         column("name", (c["name"] for c in connections), left=True),
         column("status", (c["status"] for c in connections), 4, left=True),
-        Column(("subflows",), [str(len(c["subflows"])) for c in connections], 3),
+        Column((say.SUBFLOWS,), [str(len(c["subflows"])) for c in connections], 3),
         column("goodput_mbps", units.column(rates)),
         column("bytes_delivered", (units.octets(c["bytes_delivered"]) for c in connections), 5),
         column("ooo_ratio", units.column([100 * c["ooo_ratio"] for c in connections]), 2),
@@ -277,11 +261,11 @@ def subflow_table(connection: Mapping[str, Any]) -> Table:
 
     delays = [(flow["one_way_delay_ms"] or {}).get("p50") for flow in flows]
     columns = [
-        Column(("subflow",), [f"{flow['client']} - {flow['server']}" for flow in flows], left=True),
+        Column((say.SUBFLOW,), [f"{flow['client']} - {flow['server']}" for flow in flows], left=True),
         column("goodput_mbps", units.column([flow["goodput_mbps"] for flow in flows])),
         column("segments", (str(flow["segments"]) for flow in flows), 7),
-        column("retransmissions_fast", (str(flow["retransmissions_fast"]) for flow in flows), 5, " (?)"),
-        column("retransmissions_timeout", (str(flow["retransmissions_timeout"]) for flow in flows), 4, " (?)"),
+        column("retransmissions_fast", (str(flow["retransmissions_fast"]) for flow in flows), 5, f" {say.MARK}"),
+        column("retransmissions_timeout", (str(flow["retransmissions_timeout"]) for flow in flows), 4, f" {say.MARK}"),
     ]
     unknown = unknown_measures(connection)
     if "spurious" not in unknown:
@@ -297,4 +281,4 @@ def subflow_table(connection: Mapping[str, Any]) -> Table:
 def _spurious(flow: Mapping[str, Any]) -> str:
     if flow["spurious"] is None:
         return "-"
-    return f"{flow['spurious']}{' (?)' if 'spurious' in flow['inferred'] else ''}"
+    return f"{flow['spurious']}{f' {say.MARK}' if 'spurious' in flow['inferred'] else ''}"

@@ -161,7 +161,7 @@ def _result(future: Any, batch: list[Task], wanted: str) -> _Done | None:
         record = Record(task.key, task.scenario_sha256, task.seed, FAILED, why, wanted, machine(), "")
         return _Done([record], _SECOND, wanted, "")
     except Exception as error:
-        raise ClusterError(f"the cluster gave up: {type(error).__name__}: {error}") from error
+        raise ClusterError(f"the cluster stopped: {type(error).__name__}: {error}") from error
     _same(done.worker, done.engine, wanted)
     return done
 
@@ -186,5 +186,5 @@ def _same(worker: str, theirs: str, wanted: str) -> None:
     if theirs != wanted:
         raise ClusterError(
             f"worker {worker} has anabranch {theirs}, this is {wanted}\n"
-            "runs of two engines are not mixed; install this one on all workers, then the same command goes on"
+            "runs of two engines are not mixed; install this one on all workers, then the same command continues"
         )

@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 from anabranch.extras import missing
+from anabranch.sentences import tools as say
 
 _PACKAGES = ("numpy", "pandas", "fastparquet", "matplotlib", "click")
 
@@ -65,11 +66,13 @@ def _determinism() -> str:
     scenario = Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="10 MB", judge="none")
     first, second = (scenario.set("path.0.loss", "0.5 %").run(seed=7).summary for _ in range(2))
     if first["status"] != "completed" or not first["content_ok"]:
-        raise RuntimeError(f"a transfer of 10 MB ended with status {first['status']}, content_ok {first['content_ok']}")
+        raise RuntimeError(say.TRANSFER_FAILED(status=first["status"], content_ok=first["content_ok"]))
     if first["trace_sha256"] != second["trace_sha256"]:
-        raise RuntimeError("the same scenario gave two different traces")
-    speed = f", {first['segments'] / first['wall_s'] / 1e6:.2f} million data segments/s" if first["wall_s"] else ""
-    return f"the same run twice, trace {first['trace_sha256'][:12]}{speed}"
+        raise RuntimeError(say.TWO_TRACES)
+    said = say.DETERMINISM(hash=first["trace_sha256"][:12])
+    if not first["wall_s"]:
+        return said
+    return say.DETERMINISM_SPEED(determinism=said, speed=f"{first['segments'] / first['wall_s'] / 1e6:.2f}")
 
 
 def _result() -> str:
@@ -82,8 +85,8 @@ def _result() -> str:
         run.save(target)
         size = sum(file.stat().st_size for file in target.iterdir())
         if len(load(target).subflows) != len(run.subflows):
-            raise RuntimeError("a result that was read back differs from the one that was written")
-    return f"written, drawn and read back ({size / 1000:.0f} kB)"
+            raise RuntimeError(say.RESULT_DIFFERS)
+    return say.RESULT(size=f"{size / 1000:.0f}")
 
 
 _CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (

@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
+from anabranch.sentences import tools as say
+
 
 def described(kind: str, entry: Mapping[str, Any], width: int) -> str:
     """Summary, source, needs, validation and parameters of an entry of the registry, in lines of `width` characters.
@@ -14,13 +16,16 @@ def described(kind: str, entry: Mapping[str, Any], width: int) -> str:
     judge door
       summary    holds
       source     a paper
-      needs      nothing
-      t1         how long: 0 to 9 s, default 1
+      needs      none
+      t1         how long (0 to 9 s, default 1)
     """
-    said = {key: entry.get(key) or "nothing" for key in ("summary", "source", "needs", "validated") if key in entry}
+    said = {key: entry.get(key) or say.NOTHING() for key in ("summary", "source", "needs", "validated") if key in entry}
     if also := entry.get("also"):
-        said["also"] = ", ".join(also)
-    said |= {figure["what"]: f"{figure['value']}: {figure['source']}" for figure in entry.get("figures", ())}
+        said[say.ALIASES()] = ", ".join(also)
+    said |= {
+        figure["what"]: say.FIGURE(value=figure["value"], source=figure["source"])
+        for figure in entry.get("figures", ())
+    }
     said |= {parameter["name"]: _parameter(parameter) for parameter in entry.get("parameters", ())}
     lines = [f"{kind} {entry['name']}"]
     for key, text in said.items():
@@ -30,4 +35,7 @@ def described(kind: str, entry: Mapping[str, Any], width: int) -> str:
 
 def _parameter(parameter: Mapping[str, Any]) -> str:
     least, most, default = (f"{parameter[key]:g}" for key in ("least", "most", "default"))
-    return f"{parameter['meaning']}: {least} to {most} {parameter['unit']}, default {default}"
+    unit = parameter["unit"]
+    template = say.RANGES.get(unit)
+    span = template(least=least, most=most) if template else say.RANGE(least=least, most=most, unit=unit)
+    return say.PARAMETER(meaning=parameter["meaning"], range=span, default=default)

@@ -81,7 +81,7 @@ def _files(
         return _of_sweep(directory, names, form, over, by, where, look, whole=whole and bool(usual))
     for option, given in (("over", over), ("by", by), ("where", where)):
         if given:
-            raise LookError(f"{option}: belongs to the figures of a sweep; {directory} is none")
+            raise LookError(f"{option}: is for the figures of a sweep, and {directory} is not a sweep")
     _known(names, [*ALL, *CAPTURE_FIGURES])
     report = bool(whole and usual and not names)
     if what == ANALYSIS:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from anabranch import _core
 from anabranch.directory import ResultError
+from anabranch.sentences import tools as say
 
 Status = Literal["passed", "passed with notes", "failed", "unsupported", "invalid"]
 
@@ -103,14 +104,14 @@ def run(
     """
     path = Path(file)
     if path.is_dir():
-        raise ResultError(f"{path}: a directory; name its files: {path}/*.pkt")
+        raise ResultError(say.IS_DIRECTORY(file=path))
     octets = path.read_bytes()
     if len(octets) > LARGEST:
-        raise ResultError(f"{path}: {len(octets)} octets, at most {LARGEST} are read")
+        raise ResultError(say.TOO_LARGE(file=path, size=len(octets), most=LARGEST))
     try:
         text = octets.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ResultError(f"{path}: not UTF-8 text (octet {error.start})") from None
+        raise ResultError(say.NOT_UTF8(file=path, octet=error.start)) from None
     return run_text(
         text,
         name=str(file),
@@ -176,22 +177,21 @@ def _lines(outcome: Outcome) -> list[str]:
         lines[0] = f"{outcome.file}:{outcome.why.line}: {outcome.status}: {outcome.why.text}"
     if outcome.mismatch is not None:
         m = outcome.mismatch
-        lines[0] = f"{outcome.file}:{m.line}: failed at {m.time} s"
+        lines[0] = say.FAILED(file=outcome.file, line=m.line, time=m.time)
         lines += [f"  script    {m.text}", f"  expected  {m.expected}", f"  actual    {m.actual}"]
         lines += [f"  {line}" for line in m.state]
         if outcome.linux is not None:
-            lines.append(f"  {_of_linux(m, outcome.linux)}")
-        lines += [f"  note      line {note.line}: {note.text}" for note in outcome.notes]
+            lines.append(f"  linux     {_of_linux(m, outcome.linux)}")
+        lines += [f"  note      {say.NOTE(line=note.line, what=note.text)}" for note in outcome.notes]
     return lines
 
 
 def _of_linux(mismatch: Mismatch, linux: Outcome) -> str:
     """Say whether the expectation that failed holds under Linux's profile."""
     if linux.passed:
-        return f"linux     the expectation of line {mismatch.line} is Linux's: with --profile linux the script passes"
+        return say.LINUX_PASSES(line=mismatch.line)
     place = linux.mismatch or linux.why
     line = 0 if place is None else place.line
     if line > mismatch.line:
-        met = f"with --profile linux it is met, and line {line} is not"
-        return f"linux     the expectation of line {mismatch.line} is Linux's: {met}"
-    return f"linux     with --profile linux the script does not pass, either (line {line})"
+        return say.LINUX_LATER(line=mismatch.line, other=line)
+    return say.LINUX_FAILS(line=line)

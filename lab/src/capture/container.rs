@@ -130,7 +130,7 @@ impl Reader {
         if source.peek().starts_with(&GZIP) {
             source = source.unpacked();
             if !source.has(24).map_err(unreadable)? && source.is_damaged() {
-                return Err(Error::Damaged { file: file(), at: 0, what: "what is packed in it with gzip is damaged" });
+                return Err(Error::Damaged { file: file(), at: 0, what: "its gzip data are damaged" });
             }
         }
         let start = source.peek();

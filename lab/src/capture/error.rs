@@ -89,7 +89,7 @@ impl fmt::Display for Error {
                 };
                 write!(f, "{files}: {what} inside: {}, {tcp} of them TCP", count(*packets, "packet"))?;
                 for (name, packets) in &told.closed {
-                    write!(f, "; {}, which cannot be opened", packets_are(*packets, name))?;
+                    write!(f, "; {}, which cannot be read", packets_of(*packets, name))?;
                 }
                 if told.cut > 0 {
                     write!(f, "; {} cut before the end of the TCP header", count(told.cut, "packet"))?;
@@ -112,9 +112,9 @@ fn count(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// "812 packets are GRE".
-fn packets_are(n: u64, name: &str) -> String {
-    format!("{} {} {name}", count(n, "packet"), if n == 1 { "is" } else { "are" })
+/// "812 packets of GRE".
+fn packets_of(n: u64, name: &str) -> String {
+    format!("{} of {name}", count(n, "packet"))
 }
 
 impl std::error::Error for Error {}

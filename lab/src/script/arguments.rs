@@ -53,7 +53,7 @@ impl Call {
     /// If it is not there, or negative.
     pub fn octets(&self, i: usize) -> Step<u64> {
         let n = self.int(i)?;
-        u64::try_from(n).or_else(|_| Stop::wrong(format!("{}: {n} octets", self.name)))
+        u64::try_from(n).or_else(|_| Stop::wrong(format!("{}: {n} octets is not a length; it is 0 or more", self.name)))
     }
 
     /// The pointer is NULL.
@@ -91,7 +91,9 @@ pub fn buffers(expr: Option<&Expr>) -> Step<u64> {
             Expr::Struct(fields) if fields.len() == 2 => value(&fields[1].1)?,
             other => return Stop::wrong(format!("{other} where a buffer was expected: {{..., 1000}}")),
         };
-        let Ok(len) = u64::try_from(len) else { return Stop::wrong(format!("a buffer of {len} octets")) };
+        let Ok(len) = u64::try_from(len) else {
+            return Stop::wrong(format!("a buffer of {len} octets; its length is 0 or more"));
+        };
         sum = sum.saturating_add(len);
     }
     Ok(sum)

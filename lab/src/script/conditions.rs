@@ -62,7 +62,7 @@ impl Branches {
                 self.0.pop();
                 Ok(None)
             }
-            ("elif" | "else" | "then" | "fi", None) => Stop::wrong(format!("`{command}`: this belongs to no if")),
+            ("elif" | "else" | "then" | "fi", None) => Stop::wrong(format!("`{command}`: no `if` stands before it")),
             _ => Ok(Some(command).filter(|_| self.followed())),
         }
     }

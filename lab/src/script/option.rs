@@ -69,7 +69,7 @@ fn blocks(c: &mut Cursor<'_>) -> Parsed<Opt> {
     }
     match blocks.len() {
         1..=4 => Ok(Opt::Sack(blocks)),
-        n => c.fail(format!("{n} SACK blocks; 1 to 4 have room, as in: sack 1001:2001 3001:4001")),
+        n => c.fail(format!("{n} SACK blocks; an option holds 1 to 4, such as: sack 1001:2001 3001:4001")),
     }
 }
 

@@ -184,7 +184,7 @@ impl Run<'_> {
         let (begin, end) = self.times(event.when);
         if self.latest(begin) < self.host.now {
             let now = seconds(self.host.now.0);
-            return Err(here(Stop::Wrong(format!("{} s has passed: it is {now} s already", seconds(begin.0)))));
+            return Err(here(Stop::Wrong(format!("{} s is in the past: the script is at {now} s", seconds(begin.0)))));
         }
         if let Action::Outbound(expected) = &event.action {
             return self.outbound(event, expected, begin, end);
@@ -370,7 +370,8 @@ impl Run<'_> {
         self.overdue()?;
         let flow = flows::leave(&self.host, expected);
         let Some(sent) = flow.and_then(|flow| self.take(flow, expected)) else {
-            let until = if latest == EVER { "ever".to_owned() } else { format!("until {} s", seconds(latest.0)) };
+            let until =
+                if latest == EVER { "at any time".to_owned() } else { format!("until {} s", seconds(latest.0)) };
             return Err(here(Stop::Differs(expected.to_string(), format!("nothing is sent {until}"))));
         };
         flows::left(&mut self.host, sent.flow, expected);

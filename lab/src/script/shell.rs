@@ -221,9 +221,11 @@ fn traffic_control(settings: &mut Settings, line: u32, rest: &[&str], command: &
 
 fn file(settings: &mut Settings, line: u32, name: &str, depth: u32) -> Step<()> {
     let Some(depth) = depth.checked_sub(1) else {
-        return Stop::lacks(format!("{name}: too many files name each other"));
+        return Stop::lacks(format!("{name}: files include each other too often"));
     };
-    let Some(directory) = &settings.directory else { return Stop::lacks(format!("{name}: files are not read here")) };
+    let Some(directory) = &settings.directory else {
+        return Stop::lacks(format!("{name}: a script that is not a file cannot include files"));
+    };
     let path = directory.join(name);
     match read(&path) {
         Ok(text) => each(settings, line, &text, depth),

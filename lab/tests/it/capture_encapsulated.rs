@@ -203,7 +203,7 @@ fn what_cannot_be_opened_is_counted_by_name() {
         let record = Record { time: 0, sent: octets.len() as u32, octets };
         let error = analyze_octets(&[("x", &file(*link, &vec![record; 3]))], None).expect_err("no TCP").to_string();
         assert_eq!(error.lines().count(), 1, "{error}");
-        let told = format!("0 of them TCP; 3 packets are {name}, which cannot be opened");
+        let told = format!("0 of them TCP; 3 packets of {name}, which cannot be read");
         match name {
             &"" => assert!(error.ends_with("3 packets, 0 of them TCP"), "{i}: {error}"),
             _ => assert!(error.contains(&told), "{name}: {error}"),

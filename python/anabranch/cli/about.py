@@ -10,6 +10,7 @@ from anabranch.cli.common import width
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.listing import described
 from anabranch.nearest import hint
+from anabranch.sentences import tools as say
 
 
 @cli.command(name="list")
@@ -30,14 +31,13 @@ def list_(kind: str | None, table: str | None, long: bool, as_json: bool, schema
         _keys(table, as_json=as_json, schema=schema)
         return
     if table is not None or schema:
-        what = "a TABLE" if table is not None else "--schema"
-        raise click.UsageError(f"{what} belongs to `anabranch list keys`")
+        raise click.UsageError(say.OF_KEYS(what="a TABLE" if table is not None else "--schema"))
     registry: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     if kind is not None:
         one = kind if kind in registry else kind.removesuffix("s").removesuffix("e" if kind == "middleboxes" else "")
         if one not in registry:
             raise click.BadParameter(
-                f"unknown kind {kind!r}{hint(one, registry)}; choices: {', '.join(registry)}, keys"
+                say.NO_KIND(kind=f"{kind!r}{hint(one, registry)}", choices=", ".join([*registry, "keys"]))
             )
         registry, long = {one: registry[one]}, True
     if as_json:
@@ -56,7 +56,7 @@ def _keys(table: str | None, *, as_json: bool, schema: bool) -> None:
 
     known = scenario_keys.tables()
     if table is not None and table not in known:
-        raise click.BadParameter(f"unknown table {table!r}{hint(table, known)}; choices: {', '.join(known)}")
+        raise click.BadParameter(say.NO_TABLE(table=f"{table!r}{hint(table, known)}", choices=", ".join(known)))
     if schema:
         click.echo(json.dumps(scenario_keys.schema(), indent=2))
     elif as_json:
@@ -74,5 +74,5 @@ def doctor() -> int:
     for finding in examine():
         click.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what:12} {finding.detail}")
         sound = sound and finding.ok
-    click.echo("all checks passed" if sound else "at least one check failed: see FAIL above")
+    click.echo(say.SOUND() if sound else say.UNSOUND())
     return 0 if sound else EXIT_FAILED

@@ -20,6 +20,7 @@ from anabranch.cli.common import (
 )
 from anabranch.cli.group import Choice, cli
 from anabranch.cli.lines import capture_progress
+from anabranch.sentences import analyze as say
 
 
 @cli.command()
@@ -54,12 +55,10 @@ def analyze(
     The measures are those of a run. Several files count as one capture, of several interfaces or of both ends.
     """
     if as_json + as_csv + (form is not None) > 1:
-        raise click.UsageError("--json, --csv and --format: give only one of them")
+        raise click.UsageError(say.ONE_FORM)
     form = form or ("json" if as_json else "csv" if as_csv else "none" if quiet else "text")
     if qlog is not None and "-" in files:
-        raise click.UsageError(
-            "--qlog reads the captures twice, but standard input can be read once: write it to a file first"
-        )
+        raise click.UsageError(say.QLOG_TWICE)
     if qlog is not None:
         spare(qlog, files, "--qlog", force=force)
     _analyze(files, protocol=protocol, out=out, force=force, form=form, wide=wide, quiet=quiet)

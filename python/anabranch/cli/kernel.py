@@ -9,6 +9,7 @@ import click
 
 from anabranch.cli.common import read_scenario, set_option
 from anabranch.cli.group import Choice, cli
+from anabranch.sentences import tools as say
 
 if TYPE_CHECKING:
     from anabranch.kernel.beside import Beside
@@ -59,7 +60,7 @@ def compare_kernel(
     scenario = read_scenario(file, changes)
     share = 0.0 if vary is None else _share(vary)
     if share and runs < _FEW:
-        raise click.UsageError(f"--vary compares distributions, which take at least {_FEW} runs: --runs 6")
+        raise click.UsageError(say.FEW_RUNS(runs=_FEW))
     with tempfile.TemporaryDirectory(prefix="anabranch-captures-") as scratch:
         captures = Path(pcap) if pcap else Path(scratch) if out else None
         told = (lambda _: None) if quiet else (lambda line: click.echo(line, err=True))
@@ -81,7 +82,7 @@ def _share(text: str) -> float:
     except ValueError:
         share = float("nan")
     if rest.strip() or not 0 < share <= 0.5:
-        raise click.UsageError(f'--vary: {text!r} is not a share above 0 and up to 50 %, such as "3 %"')
+        raise click.UsageError(say.NO_SHARE(value=repr(text)))
     return share
 
 

@@ -81,7 +81,7 @@ def twin_progress(*, quiet: bool) -> "Iterator[Watch | None]":
         sys.stderr.write(f"\rfitting a twin: {runs} runs, {100 * apart:.1f} % apart \x1b[K")
         sys.stderr.flush()
 
-    with SweepProgress(name="what would help") as line:
+    with SweepProgress(name="trying changes") as line:
         yield Watch(fit, line)
     sys.stderr.write("\r\x1b[K")
 

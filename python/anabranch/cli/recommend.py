@@ -104,9 +104,9 @@ def recommend(  # the options of the command
     """Recommend controller, scheduler, judge, detector and receive buffer for given paths, or one path alone.
 
     The search tries every scheduler with the default controller, then every controller with the best scheduler. It
-    compares the best candidate with plain TCP over each path, in pairs of runs with fresh seeds. Then it compares it
-    with candidates that differ in one part. A recommendation needs 5 pairs and narrow intervals. Ctrl-C ends the
-    search; its results until then count.
+    compares the best candidate with plain TCP over each path, in pairs of runs with fresh seeds. Then it compares
+    the best candidate with candidates that differ in one part. A recommendation needs 5 pairs and narrow intervals.
+    Ctrl-C ends the search; its results until then count.
     """
     from anabranch.recommendation.result import recommend as found_by
 

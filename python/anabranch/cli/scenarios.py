@@ -10,6 +10,7 @@ import click
 from anabranch import _core, interrupt, units
 from anabranch.cli.common import is_sweep, key_and_value, read_scenario, set_option
 from anabranch.cli.group import cli
+from anabranch.sentences import tools as say
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -112,14 +113,14 @@ def check(file: str, changes: tuple[str, ...], as_json: bool, expand: bool) -> N
     """
     if file != "-" and is_sweep(file):
         if changes or expand:
-            option, remedy = ("--set", "a sweep has a table `set`") if changes else ("--expand", "name its scenario")
-            raise click.UsageError(f"{option} changes or shows a scenario, and {file} is a sweep: {remedy}")
+            option, remedy = ("--set", say.SET_IN_SWEEP) if changes else ("--expand", say.EXPAND_SCENARIO)
+            raise click.UsageError(say.NOT_FOR_SWEEP(option=option, file=file, remedy=remedy))
         _check_sweep(file, as_json=as_json)
         return
     scenario = read_scenario(file, changes)
     resolved = scenario.check()
     for warning in resolved.get("warnings", []):
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(say.WARNING(what=warning), err=True)
     if as_json:
         click.echo(json.dumps(resolved, indent=2, allow_nan=False))
         return
@@ -128,8 +129,7 @@ def check(file: str, changes: tuple[str, ...], as_json: bool, expand: bool) -> N
         return
     connections = resolved["connections"]
     paths = sum(len(connection["paths"]) for connection in connections)
-    said = f"{units.count(len(connections), 'connection')}, {units.count(paths, 'path')}"
-    click.echo(f"{scenario.name}: valid: {said}")
+    click.echo(say.VALID(name=scenario.name, count=len(connections), paths=paths))
     for line in _in_force(resolved):
         click.echo(line)
 
@@ -155,41 +155,40 @@ def _check_sweep(file: str, *, as_json: bool) -> None:
         }
         click.echo(json.dumps(told, indent=2, allow_nan=False))
         return
-    counts = [
-        units.count(len(plan.cells), "cell"),
-        units.count(len(plan.seeds), "seed"),
-        units.count(plan.total, "run"),
-    ]
-    click.echo(f"{file}: valid: {', '.join(counts)}, {_long(found)}")
+    counts = {"cells": len(plan.cells), "seeds": len(plan.seeds), "runs": plan.total}
+    click.echo(say.VALID_SWEEP(name=file, **counts, duration=_long(found)))
     if plan.precision is not None:
-        more = units.count(plan.precision.cap * len(plan.distinct), "run")
-        click.echo(f"more seeds follow until the precision is reached: at most {plan.precision.cap}, {more}")
+        more = plan.precision.cap * len(plan.distinct)
+        click.echo(say.MORE_SEEDS(seeds=plan.precision.cap, runs=more))
     for name, points in plan.axes.items():
-        click.echo(visible(f"{name}: {', '.join(str(point.label) for point in points)}"))
+        click.echo(visible(say.AXIS(axis=name, choices=", ".join(str(point.label) for point in points))))
     same = len(plan.cells) - len(plan.distinct)
     if same:
-        click.echo(f"{units.count(same, 'cell')} repeat the scenario of another cell and share its runs")
+        click.echo(say.REPEATED(count=same))
     if refused:
         first = visible(refused[0].error.splitlines()[0])
-        click.echo(f"{len(refused)} of {len(plan.cells)} cells are refused; the first error: {first}")
+        click.echo(say.REFUSED(count=len(refused), cells=len(plan.cells), error=first))
 
 
 def _long(found: "Estimate") -> str:
     """Returns how long a sweep takes, in words."""
     if found.seconds is None:
-        return "of unknown length: none of the runs that were tried got far enough"
-    seconds = "less than a second" if found.seconds < 1 else f"about {units.time(float(f'{found.seconds:.2g}'))}"
-    return f"{seconds} on {units.count(found.threads, 'thread')}, by {units.count(found.tried, 'run')} tried"
+        return say.LASTS_UNKNOWN()
+    of = {"threads": found.threads, "runs": found.tried}
+    if found.seconds < 1:
+        return say.LASTS_LITTLE(**of)
+    return say.LASTS(time=units.time(float(f"{found.seconds:.2g}")), **of)
 
 
 def _in_force(resolved: Mapping[str, Any]) -> Iterator[str]:
     """What finds the losses and reduces the window, in a line for all connections alike."""
-    alike: dict[str, list[str]] = {}
+    alike: dict[tuple[str, ...], list[str]] = {}
     for connection, force in zip(resolved["connections"], resolved["in_force"], strict=True):
         if force is not None:
-            said = f"profile {connection['profile']}, detector {force['detector']}, reduction {force['reduction']}"
-            if force["detector"] != connection["detector"]:
-                said += f" ({connection['detector']} needs SACK)"
-            alike.setdefault(said, []).append(connection["name"])
-    for said, names in alike.items():
-        yield f"{names[0] if len(names) == 1 else units.count(len(names), 'connection')}: {said}"
+            wanted = connection["detector"]
+            key = (connection["profile"], force["detector"], force["reduction"], wanted)
+            alike.setdefault(key, []).append(connection["name"])
+    for (profile, detector, reduction, wanted), names in alike.items():
+        name = names[0] if len(names) == 1 else say.CONNECTIONS(count=len(names))
+        values = {"name": name, "profile": profile, "detector": detector, "reduction": reduction}
+        yield say.IN_FORCE(**values) if detector == wanted else say.IN_FORCE_NO_SACK(**values, wanted=wanted)

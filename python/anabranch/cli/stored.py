@@ -13,6 +13,7 @@ from anabranch.cli.lines import capture_progress, engine
 from anabranch.directory import naming
 from anabranch.drafts import whole
 from anabranch.scenario import Scenario
+from anabranch.sentences import tools as say
 
 if TYPE_CHECKING:
     from anabranch.plots import Look
@@ -107,10 +108,10 @@ def replay(directory: str) -> int:
     if kind(directory) == ANALYSIS:
         from anabranch.capture_store import again as analysed
 
-        with capture_progress(quiet=False) as told:
-            differs = analysed(directory, told)
-        said = f"DIFFERS in {', '.join(differs)}" if differs else "reproduced"
-        click.echo(f"{directory}: {said}", err=bool(differs))
+        with capture_progress(quiet=False) as poll:
+            differs = analysed(directory, poll)
+        told = say.DIFFERS(folder=directory, names=", ".join(differs)) if differs else say.REPRODUCED(folder=directory)
+        click.echo(told, err=bool(differs))
         return EXIT_FAILED if differs else 0
     stored = read(directory)
     wanted = stored.provenance.trace_sha256
@@ -118,16 +119,16 @@ def replay(directory: str) -> int:
         again = _as_it_was(stored, str(Path(directory) / "scenario.toml")).run(poll=poll)
     found = again.summary["trace_sha256"]
     if found == wanted and untouched(stored):
-        by = "" if _maker(stored) == _maker(again) else f" by {_maker(again)} (it was made by {_maker(stored)})"
-        click.echo(f"{directory}: reproduced{by}, trace_sha256 {found}")
+        then, now = _maker(stored), _maker(again)
+        if then == now:
+            click.echo(say.REPRODUCED_TRACE(folder=directory, hash=found))
+        else:
+            click.echo(say.REPRODUCED_BY(folder=directory, now=now, then=then, hash=found))
         return 0
     if found == wanted:
-        click.echo(f"{directory}: same trace, but scenario.toml is not the text that was run", err=True)
+        click.echo(say.SAME_TRACE_OTHER_TEXT(folder=directory), err=True)
     else:
-        click.echo(
-            f"{directory}: DIFFERS: stored trace_sha256 {wanted}\n{' ' * len(directory)}           now {found}",
-            err=True,
-        )
+        click.echo(say.DIFFERS_TRACE(folder=directory, stored=wanted, hash=found), err=True)
         click.echo(_why_differs(stored, again, touched=not untouched(stored)), err=True)
     return EXIT_FAILED
 
@@ -150,12 +151,10 @@ def _as_it_was(stored: "RunData", name: str) -> Scenario:
 
 def _why_differs(stored: "RunData", again: "RunData", *, touched: bool) -> str:
     if touched:
-        return "scenario.toml is not the text that was run"
+        return say.OTHER_TEXT()
     if _maker(stored) != _maker(again):
-        return (
-            f"it was made by {_maker(stored)}, this is {_maker(again)}; only the same version must give the same trace"
-        )
-    return "version and scenario are the same: this is a fault of Anabranch, please report it"
+        return say.OTHER_VERSION(then=_maker(stored), now=_maker(again))
+    return say.FAULT()
 
 
 def _maker(run: "RunData") -> str:

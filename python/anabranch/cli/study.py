@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from anabranch import interrupt, units
+from anabranch import interrupt
 from anabranch.cli.common import Interrupted, command_line, format_option, table_width, wide_option, width
 from anabranch.cli.group import cli
 from anabranch.cli.lines import sweep_progress
+from anabranch.sentences import tools as say
 
 
 @cli.command()
@@ -54,7 +55,7 @@ def study(
         return
     if name == "all":
         if only:
-            raise click.UsageError("--only: a table or figure belongs to one study; give its name instead of `all`")
+            raise click.UsageError(say.ONLY_ALL)
         for each in experiments.names():
             if not quiet:
                 click.echo(click.style(each, bold=True) + "\n")
@@ -64,7 +65,7 @@ def study(
                 click.echo()
         return
     if name is None:
-        raise click.UsageError(f"give the name of a study, or all; studies: {', '.join(experiments.names())}")
+        raise click.UsageError(say.NO_STUDY(choices=", ".join(experiments.names())))
     _study(name, quick=quick, only=only, out=name if out is None else out, form=form, wide=wide, quiet=quiet)
 
 
@@ -99,10 +100,8 @@ def _study(
                 steps.execute(opened, progress, drawing.over)
         except KeyboardInterrupt:
             done = sum(len(store.statuses) for store in opened.values())
-            raise Interrupted(
-                f"interrupted: {units.count(done, 'run')} kept in {out}; the same command goes on from there"
-            ) from None
-    interrupt.keep(f"{out} holds all runs, but not all of what is made of them; the same command makes it")
+            raise Interrupted(say.KEPT(runs=done, folder=out)) from None
+    interrupt.keep(say.RUNS_ONLY(folder=out))
 
     def told(product: "tuple[str, Path, Any]") -> None:
         if only and not quiet:
@@ -112,4 +111,4 @@ def _study(
     if found.report is not None and not quiet:
         click.echo("\n\n".join(textwrap.fill(text, width()) for text in found.sentences))
         click.echo(f"\nreport   {found.report}")
-    interrupt.keep(f"{out} is complete")
+    interrupt.keep(say.COMPLETE(folder=out))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     help='Use seeds 1 to N instead of the file\'s, or "until 1 %": as many as this precision needs.',
 )
 @click.option("--out", metavar="DIR", help="Keep the runs in DIR. Runs that are there already are not repeated.")
-@click.option("--resume", is_flag=True, help="Continue with the runs in DIR. This is the default.")
+@click.option("--resume", is_flag=True, help="Continue with the runs in DIR, as without this option.")
 @click.option("--keep-failed", is_flag=True, help="Do not repeat runs that failed before.")
 @click.option("--allow-mixed", is_flag=True, help="Continue even if runs in DIR are by another version.")
 @click.option(
@@ -170,7 +170,7 @@ def _kept(keep: "Memory | Store", out: str | None) -> str:
     if out is None:
         return interrupt.NOTHING
     done = sum((cell.sha256, seed) in keep.statuses for cell, seed in keep.plan.runs())
-    return f"{done} of {keep.plan.total} runs are kept in {out}; the same command goes on from there"
+    return f"{done} of {keep.plan.total} runs are kept in {out}; the same command continues from there"
 
 
 @cli.command()

@@ -14,6 +14,7 @@ from anabranch import _core, interrupt
 from anabranch.cli.common import read_scenario
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.directory import ResultError, why
+from anabranch.sentences import tools as say
 
 _MOST = 2**63 - 1
 
@@ -61,7 +62,7 @@ def torture(
         click.echo("\n\n".join(_told(report)))
     sys.stdout.flush()
     if report["stopped"]:
-        click.echo(f"interrupted: the report covers the finished runs; continue with --seed {report['next']}", err=True)
+        click.echo(say.STOPPED(next=report["next"]), err=True)
         return interrupt.status()
     return EXIT_FAILED if report["failures"] else 0
 
@@ -70,9 +71,9 @@ def _examined(file: str) -> int:
     scenario = read_scenario(file, ())
     broken = _core.examine(scenario.toml, file)
     if broken is None:
-        click.echo(f"{file}: all invariants hold")
+        click.echo(say.HOLDS(file=file))
         return 0
-    click.echo(f"{file}: {broken[0]}: {broken[1]}")
+    click.echo(say.BROKEN(file=file, name=broken[0], what=broken[1]))
     return EXIT_FAILED
 
 
@@ -92,7 +93,7 @@ def _progress(runs: int, *, quiet: bool) -> Iterator[Callable[[int, int], None] 
     from anabranch.progress import Line
 
     def poll(done: int, failures: int) -> None:
-        line.show(lambda seconds: f"{done} of {runs} runs, {failures} failed, {seconds:.0f} s")
+        line.show(lambda seconds: say.PROGRESS(count=done, runs=runs, failures=failures, time=f"{seconds:.0f}"))
 
     with Line() as line:
         yield poll
@@ -101,21 +102,28 @@ def _progress(runs: int, *, quiet: bool) -> Iterator[Callable[[int, int], None] 
 def _told(report: dict[str, Any]) -> Iterator[str]:
     """The report for people, in paragraphs."""
     for failure in report["failures"]:
-        number = failure["number"]
-        yield (
-            f"run {number}: {failure['invariant']}: {failure['what']}\n"
-            f"  anabranch torture --seed {number} --runs 1\n"
-            f"the reduced scenario fails with: {failure['says']}\n"
-            f"{failure['scenario'].strip()}"
+        yield say.FAILURE(
+            number=failure["number"],
+            name=failure["invariant"],
+            what=failure["what"],
+            error=failure["says"],
+            scenario=failure["scenario"].strip(),
         )
-    last = report["next"] - 1
-    rate = report["runs"] / max(report["seconds"], 1e-9)
     table = report["table"]
-    yield (
-        f"runs {report['seed']} to {last}: {report['runs']} in {report['seconds']:.1f} s, {rate:.0f} runs/s\n"
-        f"  {report['large']} with 5 MB or more, {report['wide']} with three to eight paths, {report['repeated']} "
-        f"repeated in other ways\n"
-        f"  {report['events']} events, {report['bytes']} octets delivered\n"
-        f"  {len(table['features'])} features, {table['pairs_met']} of {table['pairs_possible']} pairs of them\n"
-        f"  {len(report['failures'])} failed"
-    )
+    values = {
+        "first": report["seed"],
+        "last": report["next"] - 1,
+        "runs": report["runs"],
+        "time": f"{report['seconds']:.1f}",
+        "rate": f"{report['runs'] / max(report['seconds'], 1e-9):.0f}",
+        "large": report["large"],
+        "wide": report["wide"],
+        "repeated": report["repeated"],
+        "events": report["events"],
+        "amount": report["bytes"],
+        "features": len(table["features"]),
+        "pairs": table["pairs_met"],
+        "total": table["pairs_possible"],
+        "failures": len(report["failures"]),
+    }
+    yield "\n  ".join(line(**{name: values[name] for name in line.names()}) for line in say.RUNS)

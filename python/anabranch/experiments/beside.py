@@ -177,7 +177,7 @@ def choices(
             rows.append(line)
             records.append(record)
     return Table(
-        "What hangs on what the paper does not state",
+        "Effect of what the paper does not state",
         f"Goodput in Mbit/s with half of the 95 % interval, one choice changed at a time. {caption}".strip(),
         [("", 2), *((heading, len(MODELS)) for heading, _ in groups.values())],
         ["Choice", "Recovery", *["Legacy", "Coupled", "Independent"] * len(groups)],

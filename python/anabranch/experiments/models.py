@@ -18,17 +18,3 @@ CHANGES: dict[str, dict[str, Any]] = {
     "independent": {"connection.acknowledgement": "independent"},
 }
 """Of a scenario, for each model."""
-
-COLUMNS = (
-    "Legacy model: the ns-3 model of 2011 that the paper measured, re-implemented from a description of its behaviour; "
-    "its recoveries as they were in fact coded there. Coupled receiver: Anabranch's engine with each algorithm as its "
-    "own paper or RFC defines it, and the one rule of the papers' model that a segment is acknowledged on its subflow "
-    "only when it is next in the data stream, too. Independent receiver: the same without that rule, as RFC 8684 has "
-    "it."
-)
-"""What the columns are, for the notes of a report."""
-PAIRS = (
-    "Common random numbers: a seed gives the same draws to all algorithms of a column, so that differences are taken "
-    "in pairs. 95 % intervals are Student's t over the seeds."
-)
-"""How runs are compared, for the notes of a report."""

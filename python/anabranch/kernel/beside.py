@@ -17,17 +17,13 @@ from anabranch import units
 from anabranch.kernel import runner
 from anabranch.kernel.counted import Counted, counted
 from anabranch.kernel.translate import spec_of
+from anabranch.sentences import tools as say
 
 if TYPE_CHECKING:
     from anabranch.results import Run
     from anabranch.scenario import Scenario, Value
 
-MEASURES = {
-    "goodput_mbps": "goodput, Mbit/s",
-    "completion_s": "completion, s",
-    "retransmissions": "retransmissions",
-    "timeouts": "timeouts",
-}
+MEASURES = say.COLUMNS
 """What is compared, and what the table calls it; then a share and the queue drops of each path."""
 
 
@@ -72,21 +68,20 @@ class Beside:
     def __str__(self) -> str:
         """The table that ``anabranch compare-kernel`` prints."""
         shown = _range if self.vary else _spread
-        rows = [
-            ("", f"Anabranch ({_runs(self.anabranch)})", f"Linux {self.kernel} ({_runs(self.linux)})", "difference")
-        ]
+        here = say.ANABRANCH(runs=len(self.anabranch))
+        there = say.LINUX(version=self.kernel, runs=len(self.linux))
+        rows = [("", here, there, say.DIFFERENCE())]
         for name, called in MEASURES.items():
             ours, theirs = _values(self.anabranch, name), _values(self.linux, name)
             apart = _percent(mean(ours), mean(theirs)) if name in ("goodput_mbps", "completion_s") else ""
             rows.append((called, shown(ours), shown(theirs), apart))
         for i in range(len(self.linux[0]["share"])):
             ours, theirs = ([100 * r["share"][i] for r in runs] for runs in (self.anabranch, self.linux))
-            rows.append(
-                (f"share of path{i}, %", shown(ours), shown(theirs), f"{mean(ours) - mean(theirs):+.1f} points")
-            )
+            points = say.POINTS(difference=f"{mean(ours) - mean(theirs):+.1f}")
+            rows.append((say.SHARE(path=i), shown(ours), shown(theirs), points))
         for i in range(len(self.linux[0]["queue_drops"])):
             ours, theirs = ([r["queue_drops"][i] for r in runs] for runs in (self.anabranch, self.linux))
-            rows.append((f"queue drops of path{i}", shown(ours), shown(theirs), ""))
+            rows.append((say.QUEUE_DROPS(path=i), shown(ours), shown(theirs), ""))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
         lines = [
             f"{a:<{widths[0]}}  " + "  ".join(f"{c:>{w}}" for c, w in zip(rest, widths[1:], strict=True))
@@ -99,22 +94,13 @@ class Beside:
         if self.distance is None:
             return []
         goodputs = (sorted(_values(runs, "goodput_mbps")) for runs in (self.anabranch, self.linux))
-        both = ", ".join(
-            f"{side} {' '.join(f'{value:.2f}' for value in values)}"
-            for side, values in zip(("Anabranch", "Linux"), goodputs, strict=True)
-        )
+        here, there = (" ".join(f"{value:.2f}" for value in values) for values in goodputs)
         return [
             "",
-            f"median (least to most) of runs whose rates and delays differ by up to {100 * self.vary:g} %, alike on "
-            "both sides; difference: of the means",
-            f"goodputs, Mbit/s: {both}",
-            f"largest distance of the two distributions of goodput: {self.distance.largest:.2f}, "
-            f"p = {self.distance.p:.2g} (permutations)",
+            say.VARIED(share=f"{100 * self.vary:g}"),
+            say.GOODPUTS(ours=here, theirs=there),
+            say.DISTANCE(largest=f"{self.distance.largest:.2f}", chance=f"{self.distance.p:.2g}"),
         ]
-
-
-def _runs(runs: list[dict[str, Any]]) -> str:
-    return "1 run" if len(runs) == 1 else f"{len(runs)} runs"
 
 
 def _values(runs: list[dict[str, Any]], name: str) -> list[float]:
@@ -134,7 +120,7 @@ def _ratio(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> float | 
 
 
 def _percent(ours: float, theirs: float) -> str:
-    return f"{100 * (ours / theirs - 1):+.1f} %" if theirs else ""
+    return say.PERCENT(difference=f"{100 * (ours / theirs - 1):+.1f}") if theirs else ""
 
 
 def _spread(values: list[float]) -> str:
@@ -264,12 +250,14 @@ def takes(octets: int, runs: int, processors: int) -> str:
     """Say what `runs` of Linux will take.
 
     >>> takes(150_000_000, 3, 2)
-    'Linux takes about 22 s for a run of 150 MB, and 2 runs go on at a time: about 44 s'
+    'Linux takes about 22 s for a run of 150 MB; 2 runs run in parallel: about 44 s'
     """
     each = BOOT + octets / OCTETS_A_SECOND
     rounds = math.ceil(runs / processors)
-    together = f", and {min(runs, processors)} runs go on at a time: about {each * rounds:.0f} s" if runs > 1 else ""
-    return f"Linux takes about {each:.0f} s for a run of {units.octets(octets)}{together}"
+    said = say.TAKES(time=f"{each:.0f}", amount=units.octets(octets))
+    if runs == 1:
+        return said
+    return say.TAKES_PARALLEL(takes=said, runs=min(runs, processors), total=f"{each * rounds:.0f}")
 
 
 def compare_kernel(
@@ -320,7 +308,7 @@ def compare_kernel(
     seed, sender = resolved["seed"], "client" if spec["direction"] == "up" else "server"
 
     def here(k: int) -> "tuple[Run, dict[str, Any]]":
-        told(f"Anabranch, run {k + 1} of {own}")
+        told(say.OWN_RUN(run=k + 1, runs=own))
         with tempfile.TemporaryDirectory(prefix="anabranch-trace-") as scratch:
             trace = Path(scratch) / "trace"
             packets = None if pcap is None else str(pcap / f"anabranch-{k + 1}")
@@ -336,9 +324,9 @@ def compare_kernel(
 
     def one(k: int) -> dict[str, Any]:
         def progress(share: float, seconds: float) -> None:
-            told(f"Linux, run {k + 1} of {runs}: {100 * share:.0f} % after {seconds:.0f} s")
+            told(say.LINUX_AT(run=k + 1, runs=runs, share=f"{100 * share:.0f}", time=f"{seconds:.0f}"))
 
-        told(f"Linux, run {k + 1} of {runs}")
+        told(say.LINUX_RUN(run=k + 1, runs=runs))
         keep = None if pcap is None else pcap / f"linux-{k + 1}"
         result = runner.once(specs[k % len(specs)], keep=keep, progress=progress)
         return theirs(result, spec["direction"])

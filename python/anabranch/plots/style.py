@@ -127,7 +127,7 @@ def begin(ax: "Axes | None", look: Look) -> "Axes":
 
         _, ax = plt.subplots(figsize=size(look), layout=fit.Fitted())
     elif look.get("width") is not None or look.get("height") is not None:
-        raise LookError("width and height are those of a new figure; `ax` belongs to one that has its size")
+        raise LookError("width and height cannot be given with `ax`, whose figure has its size; leave them out")
     fit.adopt(figure_of(ax))
     prepare(ax)
     return ax

@@ -27,5 +27,5 @@ WHY: Mapping[str, Sentence] = {
 
 # Number of runs.
 
-RUNS = Phrase("{runs} {runs:run|runs}")
-RUNS_IDENTICAL = Phrase("{runs} {runs:run|runs} ({identical} identical)")
+RUNS = Phrase("{runs!n} {runs:run|runs}")
+RUNS_IDENTICAL = Phrase("{runs!n} {runs:run|runs} ({identical!n} identical)")

@@ -90,7 +90,7 @@ GROUND_OF_A_RUN = Phrase("the run itself")
 
 # First sentence: capacity and goodput.
 
-CAPACITY = Sentence("The capacity of the {paths:path|{paths} paths} is {capacities}.")
+CAPACITY = Sentence("The capacity of the {paths:path|{paths!n} paths} is {capacities}.")
 NO_CAPACITY = Sentence("No path carried data.")
 GOODPUT = Sentence("The goodput is {goodput}.")
 GOODPUT_OF_CAPACITY = Sentence("The goodput is {goodput}, {share} of the capacity.")
@@ -128,6 +128,10 @@ SATURATED_PART = Sentence(
 SATURATED = Sentence(
     "{paths:The path was|All paths were} saturated. A larger buffer or another scheduler would not raise the goodput."
 )
+HOST_BUSY = Sentence(
+    "Main cause: the processor of {host}. Its busiest core worked {share} of the run, because each segment costs {cost}. "
+    "More cores, a lower cost, or fewer and longer segments would raise the goodput; faster links would not."
+)
 MAIN_CAUSE_OPEN_AT_RECEIVER = Sentence(
     "Main cause: a limit at the sender, most likely {cause}. A capture at the sender would show which."
 )
@@ -156,17 +160,17 @@ OR = Phrase("{causes} or {cause}")
 TWIN = Phrase("the twin")
 SCENARIO_OF_RUN = Phrase("the scenario of the run")
 HELPS = Sentence(
-    "Remedy: {change}. It raises the goodput from {before} to {after}, as tried on {twin} with {seeds} "
+    "Remedy: {change}. It raises the goodput from {before} to {after}, as tried on {twin} with {seeds!n} "
     "{seeds:seed|seeds}."
 )
 MAY_HELP = Sentence(
     "Possible remedy: {change}. It raised the goodput from {before} to {after} on {twin}, "
-    "but {seeds} {seeds:seed is|seeds are} too few to be sure."
+    "but {seeds!n} {seeds:seed is|seeds are} too few to be sure."
 )
 HELPS_MORE = Sentence("Better, but not in Linux: {change}, {after}.")
 BEYOND_MEASURED = Sentence("The capture does not show that the paths can carry that much.")
 NOTHING_HELPS = Sentence(
-    "No change that was tried on {twin} with {seeds} {seeds:seed|seeds} raises the goodput clearly above {before}."
+    "No change that was tried on {twin} with {seeds!n} {seeds:seed|seeds} raises the goodput clearly above {before}."
 )
 UNLIKE = Sentence("No change was tried, because the twin is not like the capture. {difference}.")
 DIFFERENCE = Phrase("{measure} differs by {difference}; at most {most} is allowed")
@@ -250,39 +254,39 @@ NO_PURE_ACKS = Sentence(
     "handshake, or unknown."
 )
 FALLBACK = Sentence("The connection fell back to TCP: {reason}.")
-CHECKSUMS = Sentence("{count} DSS {count:checksum does|checksums do} not match: the data were changed on the way.")
-MP_FAIL = Sentence("MP_FAIL was sent {count} {count:time|times}: the receiver found data changed on the way.")
+CHECKSUMS = Sentence("{count!n} DSS {count:checksum does|checksums do} not match: the data were changed on the way.")
+MP_FAIL = Sentence("MP_FAIL was sent {count!n} {count:time|times}: the receiver found data changed on the way.")
 HMACS = Sentence(
-    "{count} {count:HMAC of a join is|HMACs of joins are} wrong: from another connection, or changed on the way."
+    "{count!n} {count:HMAC of a join is|HMACs of joins are} wrong: from another connection, or changed on the way."
 )
-TOKENS = Sentence("{count} {count:join has|joins have} a token that matches no key in the capture.")
+TOKENS = Sentence("{count!n} {count:join has|joins have} a token that matches no key in the capture.")
 RESET = Sentence("The {host} reset the subflow {subflow}.")
-DAMAGED = Sentence("The subflow {subflow} has {count} {count:packet|packets} with a wrong TCP checksum.")
+DAMAGED = Sentence("The subflow {subflow} has {count!n} {count:packet|packets} with a wrong TCP checksum.")
 
 CUT = Sentence("{file}: {reason}. The packets after that are not part of the diagnosis.")
 SPLIT = Sentence(
-    "A proxy between the captures splits {count} {count:connection|connections}. Its two sides have different sequence "
-    "numbers, so each side is diagnosed as a connection of its own."
+    "A proxy between the captures splits {count!n} {count:connection|connections}. Its two sides have different "
+    "sequence numbers, so each side is diagnosed as a connection of its own."
 )
 NO_DATA = Sentence(
-    "{count} {count:connection has|connections have} no data in the capture: capture both directions, or check that "
+    "{count!n} {count:connection has|connections have} no data in the capture: capture both directions, or check that "
     "data were sent."
 )
-WITHOUT_DATA = Sentence("{count} {count:connection|connections} without data {count:is|are} not shown.")
-UNLISTED = Sentence("{count} smaller {count:connection is|connections are} not shown.")
+WITHOUT_DATA = Sentence("{count!n} {count:connection|connections} without data {count:is|are} not shown.")
+UNLISTED = Sentence("{count!n} smaller {count:connection is|connections are} not shown.")
 NO_MPTCP = Sentence("The capture has no Multipath TCP: each connection is one path.")
 
 # Twin and trials: what was found, a line each.
 
-TWIN_FOUND = Sentence("The twin is like the capture (found in {runs} {runs:run|runs}). It differs by: {differences}.")
+TWIN_FOUND = Sentence("The twin is like the capture (found in {runs!n} {runs:run|runs}). It differs by: {differences}.")
 INTERRUPTED_FIT = Sentence("Interrupted: no change was tried on the twin.")
-INTERRUPTED_TRIALS = Sentence("Interrupted: the results are of {seeds} {seeds:seed|seeds}.")
+INTERRUPTED_TRIALS = Sentence("Interrupted: the results are of {seeds!n} {seeds:seed|seeds}.")
 TRIED_HELPS = Phrase(
-    "helps: {change}: {after} instead of {before} ({seeds} {seeds:seed|seeds}, 95 % interval {interval})"
+    "helps: {change}: {after} instead of {before} ({seeds!n} {seeds:seed|seeds}, 95 % interval {interval})"
 )
 TRIED_HELPS_ONE_SEED = Phrase("helps: {change}: {after} instead of {before} (1 seed)")
-TRIED_NOTHING_HELPS = Phrase("nothing that was tried gives clearly more than {before} ({seeds} {seeds:seed|seeds})")
-TRIED_MAY_HELP = Phrase("may help, but {seeds} {seeds:seed is|seeds are} too few to be sure: {changes}")
+TRIED_NOTHING_HELPS = Phrase("nothing that was tried gives clearly more than {before} ({seeds!n} {seeds:seed|seeds})")
+TRIED_MAY_HELP = Phrase("may help, but {seeds!n} {seeds:seed is|seeds are} too few to be sure: {changes}")
 TRIED_HELPS_LESS = Phrase("helps, but less than another change of its kind: {changes}")
 TRIED_NO_HELP = Phrase("does not help: {changes}")
 TRIED_HURTS = Phrase("lowers the goodput: {changes}")
@@ -303,12 +307,12 @@ LIKE = (
 )
 LIKE_OUTAGES = Phrase("end of outages {outages:.1f} % of the time")
 DIFFERS: Mapping[str, tuple[Phrase, Phrase]] = {
-    "goodput": (Phrase("The goodput"), Phrase("{value} %")),
-    "shares": (Phrase("The share of a path in the goodput"), Phrase("{value} points")),
-    "reordering": (Phrase("The share of data out of order"), Phrase("{value} points")),
-    "losses": (Phrase("The share of segments sent again"), Phrase("{value} points")),
-    "srtt": (Phrase("The smoothed RTT of a path"), Phrase("{value} %")),
-    "outages": (Phrase("The end of an outage"), Phrase("{value} % of the time")),
+    "goodput": (Phrase("The goodput"), Phrase("{value!n} %")),
+    "shares": (Phrase("The share of a path in the goodput"), Phrase("{value!n} points")),
+    "reordering": (Phrase("The share of data out of order"), Phrase("{value!n} points")),
+    "losses": (Phrase("The share of segments sent again"), Phrase("{value!n} points")),
+    "srtt": (Phrase("The smoothed RTT of a path"), Phrase("{value!n} %")),
+    "outages": (Phrase("The end of an outage"), Phrase("{value!n} % of the time")),
 }
 
 # Changes that are tried.
@@ -335,7 +339,7 @@ TWIN_HEAD = Sentence(
 IS_LIKE = Phrase("is")
 IS_NOT_LIKE = Phrase("is NOT")
 GROUND_RESET = Phrase("its subflows were reset")
-GROUND_LOSS = Phrase("{lost} of {segments} {segments:segment|segments} lost while the queue was short")
+GROUND_LOSS = Phrase("{lost!n} of {segments!n} {segments:segment|segments} lost while the queue was short")
 GROUND_BACKUP = Phrase("flag B of its handshake")
 GROUND_OUTAGE = Phrase("nothing was acknowledged; it ends between two probes")
 GROUND_NO_DELAY = Phrase("the capture has no round trip")
@@ -347,7 +351,7 @@ GROUND_RATE = Phrase("the link was busy for {time}: {low} to {high}")
 GROUND_TRAIN = Phrase("the fastest train of packets; the highest rate of one second is {rate}")
 GROUND_NO_RATE = Phrase("too few packets in a row to measure it")
 GROUND_FULL_QUEUE = Phrase("round trips up to {rtt} before losses")
-GROUND_QUEUE = Phrase("the queue was never seen full; at most {packets} {packets:packet|packets} waited")
+GROUND_QUEUE = Phrase("the queue was never seen full; at most {packets!n} {packets:packet|packets} waited")
 GROUND_HANDSHAKE = Phrase("its handshake")
 GROUND_NONE = Phrase("no packet shows it")
 GROUND_MSS = Phrase("the largest segment, or the MSS that the receiver announced")
@@ -420,7 +424,7 @@ REPORT_FIGURE = Phrase("{title} over time")
 
 NOT_MEASURED = Sentence("The run did not record what the sender waited for.")
 MORE_CONNECTIONS = Sentence(
-    "{count} more {count:connection is|connections are} not shown; `anabranch diagnose` shows all of them."
+    "{count!n} more {count:connection is|connections are} not shown; `anabranch diagnose` shows all of them."
 )
 
 # While a capture goes on.
@@ -430,7 +434,7 @@ FOLLOW = Phrase("{time:.1f} s: {connection}: goodput {goodput}; the subflows wai
 # Errors.
 
 EVERY_ALONE = Phrase("--every sets the interval of --follow: give --follow, too")
-NO_INTERVAL = Phrase("--every {value}: takes a number of seconds, {least} or more")
+NO_INTERVAL = Phrase("--every {value}: takes a number of seconds, at least {least!n} s")
 FOLLOW_QUIET = Phrase("--follow prints lines while it runs, and --quiet prints nothing: leave one of them out")
 FOLLOW_FOLDER = Phrase("--follow: {source} is a folder; give a capture file or - for standard input")
 QLOG_STDIN = Phrase("--qlog reads the captures twice, but standard input can be read once: write it to a file first")

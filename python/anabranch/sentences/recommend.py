@@ -14,7 +14,7 @@ GOALS: Mapping[str, Phrase] = {
     "latency": Phrase("the lowest head-of-line delay"),
     "memory": Phrase("the smallest reordering buffer"),
 }
-HEADLINE = Phrase("goal: {goal}; transfer: {transfer}, {direction}, over {paths} {paths:path|paths}")
+HEADLINE = Phrase("goal: {goal}; transfer: {transfer}, {direction}, over {paths!n} {paths:path|paths}")
 DIRECTIONS: Mapping[str, Phrase] = {
     "down": Phrase("down (server to client)"),
     "up": Phrase("up (client to server)"),
@@ -23,9 +23,9 @@ DIRECTIONS: Mapping[str, Phrase] = {
 PATH = Phrase("{kind}, {delay}, queue {queue} ({time} when full)")
 PATH_DELAY = Phrase("{delay} one way")
 PATH_DELAYS = Phrase("{up} up and {down} down")
-PATH_RADIO = Phrase("{standard}, {distance} m, {rate}")
+PATH_RADIO = Phrase("{standard}, {distance!n} m, {rate}")
 ABOUT = Phrase("about {rate}")
-PACKETS = Phrase("{count} packets")
+PACKETS = Phrase("{count!n} packets")
 """A queue as a scenario has it."""
 RECOMMENDED = Phrase("recommended: {candidate}")
 
@@ -45,24 +45,24 @@ LABEL_BUFFER = Phrase("buffer {size}")
 
 RESULT = Sentence("Result: {values} ({runs}).")
 RESULT_AMONG = Sentence("Result: {values} ({runs}). Only candidates with {share} of the best goodput or more qualify.")
-VALUE = Phrase("{measure} {value} {unit}")
+VALUE = Phrase("{measure} {value!n} {unit}")
 AGAINST_BEST_PATH = Sentence("Compared with plain TCP over the best path ({candidate}): {differences}.")
 AGAINST = Sentence("Compared with {candidate}: {differences}.")
-DIFFERENCE = Phrase("{measure} {value} {unit} ({details}), {verdict}")
-DIFFERENCE_SHARE = Phrase("{share} %")
-DIFFERENCE_INTERVAL = Phrase("95 % interval {low} to {high} {unit}")
+DIFFERENCE = Phrase("{measure} {value!n} {unit} ({details}), {verdict}")
+DIFFERENCE_SHARE = Phrase("{share!n} %")
+DIFFERENCE_INTERVAL = Phrase("95 % interval {low!n} to {high!n} {unit}")
 DIFFERENCE_EXACT = Phrase("exact")
-DIFFERENCE_PAIRS = Phrase("{pairs} {pairs:pair|pairs}")
-DIFFERENCE_IDENTICAL = Phrase("{pairs} {pairs:pair|pairs}, {identical} identical")
-SHORT = Phrase("{value} {unit}")
-SHORT_INTERVAL = Phrase("{value} {unit}, 95 % interval {low} to {high} {unit}")
+DIFFERENCE_PAIRS = Phrase("{pairs!n} {pairs:pair|pairs}")
+DIFFERENCE_IDENTICAL = Phrase("{pairs!n} {pairs:pair|pairs}, {identical!n} identical")
+SHORT = Phrase("{value!n} {unit}")
+SHORT_INTERVAL = Phrase("{value!n} {unit}, 95 % interval {low!n} to {high!n} {unit}")
 SURELY_BETTER = Phrase("surely better")
 SURELY_WORSE = Phrase("surely worse")
 BETTER = Phrase("better")
 WORSE = Phrase("worse")
 TOO_SMALL = Phrase("too small to count")
 NOT_SURE = Phrase("not sure")
-NOT_SURE_CORRECTED = Phrase("not sure after the correction for all pairs of {candidates} candidates")
+NOT_SURE_CORRECTED = Phrase("not sure after the correction for all pairs of {candidates!n} candidates")
 NOT_DISTINCT = Sentence("Not distinguishable by {measure}, but less simple: {candidates}.")
 NOT_DISTINCT_ONE = Phrase("{candidate} ({difference}; {verdict})")
 UNABLE = Sentence("Excluded, because they have less than {share} of the best goodput: {candidates}.")
@@ -70,10 +70,10 @@ NO_DEFAULT = Sentence(
     "The default ({candidate}) is not part of this comparison; more runs (`--runs`, `--budget`) would add it."
 )
 NOTHING_RANDOM = Sentence(
-    "Nothing in the scenario is random: {seeds} seeds gave the same run, so the differences are exact."
+    "Nothing in the scenario is random: {seeds!n} seeds gave the same run, so the differences are exact."
 )
 NO_CHANCE = Sentence(
-    "Chance changed nothing in these runs: {seeds} seeds gave the same run, so the differences have no interval."
+    "Chance changed nothing in these runs: {seeds!n} seeds gave the same run, so the differences have no interval."
 )
 TOO_SHORT = Sentence(
     "The transfer is short: at full rate it takes {time}, but slow start on {path} alone takes {slow_start}. "
@@ -85,20 +85,20 @@ GREEDY = Sentence(
     "No other traffic was simulated."
 )
 QUEUES_QUARTER = Phrase("a quarter of the queues ({queues})")
-QUEUES_TIMES = Phrase("{factor} times the queues ({queues})")
+QUEUES_TIMES = Phrase("{factor!n} times the queues ({queues})")
 QUEUES_NO_RESULT = Sentence("With {queues}: no result.")
 QUEUES_UNABLE = Sentence("With {queues}: {value}, but less than {share} of the best goodput there.")
 QUEUES_BEST = Sentence(
-    "With {queues}: {value}; none of the {candidates} {candidates:candidate|candidates} tried there is surely better."
+    "With {queues}: {value}; none of the {candidates!n} {candidates:candidate|candidates} tried there is surely better."
 )
 QUEUES_BETTER = Sentence("With {queues}: {value}; {candidate} is {verdict} there ({difference}).")
 RESTS = Sentence(
-    "The answer rests on {runs} {runs:run|runs}: {seeds} {seeds:seed|seeds} for each of {candidates} "
+    "The answer rests on {runs!n} {runs:run|runs}: {seeds!n} {seeds:seed|seeds} for each of {candidates!n} "
     "{candidates:candidate|candidates} in the comparison."
 )
 RESTS_FIRST_LOOK = Sentence(
-    "The answer rests on {runs} {runs:run|runs}: {seeds} {seeds:seed|seeds} for each of {candidates} "
-    "{candidates:candidate|candidates} in the comparison, and {looks} {looks:run|runs} of {looked} "
+    "The answer rests on {runs!n} {runs:run|runs}: {seeds!n} {seeds:seed|seeds} for each of {candidates!n} "
+    "{candidates:candidate|candidates} in the comparison, and {looks!n} {looks:run|runs} of {looked!n} "
     "{looked:candidate|candidates} in the first look."
 )
 
@@ -106,21 +106,21 @@ RESTS_FIRST_LOOK = Sentence(
 
 NO_ANSWER = Sentence("No answer in {spent}: {why}.")
 INTERRUPTED = Sentence("Interrupted, no answer in {spent}: {why}.")
-SPENT = Phrase("{runs} {runs:run|runs}")
-SPENT_TIME = Phrase("{time} ({runs} {runs:run|runs})")
+SPENT = Phrase("{runs!n} {runs:run|runs}")
+SPENT_TIME = Phrase("{time} ({runs!n} {runs:run|runs})")
 TRY = Sentence("Try {option}.")
-STILL_LOOKING = Phrase("the first look is not complete; with the comparison after it, about {runs} runs are needed")
+STILL_LOOKING = Phrase("the first look is not complete; with the comparison after it, about {runs!n} runs are needed")
 NO_RIVAL = Phrase("there is nothing to compare with")
-FEW_PAIRS = Phrase("{pairs} {pairs:pair was|pairs were} run, and a recommendation needs {needed}")
+FEW_PAIRS = Phrase("{pairs!n} {pairs:pair was|pairs were} run, and a recommendation needs {needed!n} pairs")
 WIDE = Phrase("{candidate} against {other} is {difference}: the interval is wider than {share} of {reference}")
 
 # Tables, and what stands below them.
 
 COMPARED = Phrase("{runs} of each candidate, with the same seeds; differences are of pairs, against the first row:")
 COMPARED_IDENTICAL = Phrase(
-    "1 run of each candidate ({identical} identical); differences are of pairs, against the first row:"
+    "1 run of each candidate ({identical!n} identical); differences are of pairs, against the first row:"
 )
-LOOKED = Phrase("first look, one run of each candidate with seed {seed}; it only chooses what to compare:")
+LOOKED = Phrase("first look, one run of each candidate with seed {seed!n}; it only chooses what to compare:")
 COLUMN_CANDIDATE = Phrase("candidate")
 COLUMN_DIFFERENCE = (Phrase("differ-"), Phrase("ence"))
 COLUMN_INTERVAL = (Phrase("95 %"), Phrase("+-"))
@@ -137,7 +137,7 @@ NOT_TRIED = Sentence(
 REPORT_TITLE = Phrase("Recommendation for {paths}")
 REPORT_QUEUES = Phrase("With queues of {queues}")
 REPORT_LOOK = Phrase("The first look")
-REPORT_LOOK_CAPTION = Sentence("One run of each candidate with seed {seed}. It only chose what to compare.")
+REPORT_LOOK_CAPTION = Sentence("One run of each candidate with seed {seed!n}. It only chose what to compare.")
 REPORT_LEFT_OUT = Phrase("Left out")
 REPORT_LEFT_OUT_HEAD = (Phrase("what"), Phrase("why"))
 REPORT_MADE = Phrase("How this report was made")
@@ -161,13 +161,13 @@ SEARCHED_KEY = Phrase(
 )
 WRONG_BUDGET = Phrase("--budget {value}: takes a number of seconds above 0, such as 30")
 WRONG_RUNS = Phrase("--runs {value}: takes a number of runs above 0, such as 60")
-WRONG_SEED = Phrase("--seed {value}: takes a number from 0 to {most}")
-WRONG_SEEDS = Phrase("--seeds {value}: takes a number above 0")
+WRONG_SEED = Phrase("--seed {value!n}: takes a number from 0 to {most}")
+WRONG_SEEDS = Phrase("--seeds {value!n}: takes a number above 0")
 WRONG_GOAL = Phrase("--goal {goal}: takes {goals}")
 SCENARIO_AND_MORE = Phrase("a scenario defines its whole transfer; change it with Scenario.set")
 WITHOUT_PATH = Phrase("--path: give at least one path")
 ONLY_AND_CANDIDATE = Phrase("--only and --without restrict a search, and --candidate makes none: leave one of them out")
 SEEDS_WITHOUT_CANDIDATE = Phrase("--seeds belongs to --candidate: a search takes as many seeds as an answer needs")
-CONNECTIONS = Phrase("{scenario}: it has {count} connections; recommend takes one")
+CONNECTIONS = Phrase("{scenario}: it has {count!n} connections; recommend takes one")
 LONG_FORM = Phrase("{scenario}: recommend takes a scenario whose links are written as [[path]]")
 DATAGRAMS = Phrase("--set connection.protocol: a UDP flow has no controller to recommend; allowed: mptcp, tcp")

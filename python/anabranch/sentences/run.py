@@ -10,7 +10,7 @@ from anabranch.sentences.template import Phrase, Sentence
 UNTITLED = Phrase("untitled scenario")
 CONTROLLER = Phrase("controller {name}")
 SCHEDULER = Phrase("scheduler {name}")
-SEED = Phrase("seed {seed}")
+SEED = Phrase("seed {seed!n}")
 
 # How it ended.
 
@@ -30,7 +30,7 @@ CONTENT_DIFFERS = Phrase("CONTENT DIFFERS FROM WHAT WAS SENT")
 NOTHING = Phrase("nothing arrived")
 NOTHING_AT = Phrase("nothing arrived at the {host}")
 NOTHING_OF = Phrase("nothing arrived: {connections}")
-NOTHING_MORE = Phrase("nothing arrived: {connections} and {count} more")
+NOTHING_MORE = Phrase("nothing arrived: {connections} and {count!n} more")
 CONNECTION_AT = Phrase("{connection} at the {host}")
 
 # Changes of the paths.
@@ -52,8 +52,8 @@ PAGE = Phrase("page load {time}")
 NO_PAGE = Phrase("page load: not completed")
 DATAGRAMS = Phrase("datagram delay: {percentiles}; datagrams lost {share}")
 DATAGRAMS_JITTER = Phrase("datagram delay: {percentiles}; jitter {jitter}; datagrams lost {share}")
-FILM = Phrase("start of the film {time}; {stops}; mean bit rate {rate}, {changes} {changes:change|changes}")
-FILM_STOPS = Phrase("{stops} {stops:stop|stops}, {time} in total")
+FILM = Phrase("start of the film {time}; {stops}; mean bit rate {rate}, {changes!n} {changes:change|changes}")
+FILM_STOPS = Phrase("{stops!n} {stops:stop|stops}, {time} in total")
 FILM_NO_STOP = Phrase("no stop")
 NO_FILM = Phrase("start of the film: it never began")
 LATENCY: Mapping[str, Phrase] = {
@@ -73,7 +73,7 @@ NONE_ARRIVED = Phrase("none arrived")
 # Why it was not faster, and what came out of order.
 
 LIMITED = Phrase("limited by: {shares}")
-LIMITED_MEAN = Phrase("limited by, mean of {connections} connections: {shares}")
+LIMITED_MEAN = Phrase("limited by, mean of {connections!n} connections: {shares}")
 LIMIT = Phrase("{cause} {share}")
 LIMITS: Mapping[str, Phrase] = {
     "cwnd": Phrase("congestion window"),
@@ -86,26 +86,26 @@ LIMITS: Mapping[str, Phrase] = {
 }
 FAST_OPEN = Phrase("{amount} arrived with the SYN")
 FAST_OPEN_NOTHING = Phrase("no data arrived with the SYN")
-FAST_OPEN_OF = Phrase("{count} of {connections} connections had data with the SYN")
-MTU = Phrase("{count} {count:packet was|packets were} too long for a link (`mtu`)")
-JAIN = Phrase("Jain's index of the goodputs: {index} (1: all equal)")
+FAST_OPEN_OF = Phrase("{count!n} of {connections!n} connections had data with the SYN")
+MTU = Phrase("{count!n} {count:packet was|packets were} too long for a link (`mtu`)")
+JAIN = Phrase("Jain's index of the goodputs: {index!n} (1: all equal)")
 OUT_OF_ORDER = Phrase(
-    "out-of-order ratio {share} of data segments; reordering buffer at most {packets} "
+    "out-of-order ratio {share} of data segments; reordering buffer at most {packets!n} "
     "{packets:packet|packets} ({amount})"
 )
 OUT_OF_ORDER_ESTIMATED = Phrase(
-    "out-of-order ratio {share} of data segments; reordering buffer at most {packets} "
+    "out-of-order ratio {share} of data segments; reordering buffer at most {packets!n} "
     "{packets:packet|packets} ({amount}); both are estimated from the acknowledgements"
 )
 OUT_OF_RANGE = Phrase("{link} was out of range from {time} on: {least}")
-OUT_OF_RANGE_ALWAYS = Phrase("{link} was out of range: at {distance} m its ends receive {power} dBm, but {least}")
-LEAST_NOTICED = Phrase("a frame is noticed from {power} dBm on")
-LEAST_READ = Phrase("MCS {mcs} is decoded from {power} dBm on")
+OUT_OF_RANGE_ALWAYS = Phrase("{link} was out of range: at {distance!n} m its ends receive {power!n} dBm, but {least}")
+LEAST_NOTICED = Phrase("a frame is noticed from {power!n} dBm on")
+LEAST_READ = Phrase("MCS {mcs!n} is decoded from {power!n} dBm on")
 
 # Tables, and what may follow them.
 
 TOTAL = Phrase("total")
-ALL = Phrase("all {count}")
+ALL = Phrase("all {count!n}")
 SUBFLOW = Phrase("subflow")
 PATH = Phrase("path {path}")
 DEMO_TITLE = Phrase("two heterogeneous paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms")

@@ -26,37 +26,37 @@ RUN_AND_CAPTURE = Sentence(
 
 SWEEPS = Phrase("{measure}, {second} against {first}, in pairs of runs with the same seed")
 SAME_TRACES = Sentence("In every pair the traces are the same.")
-SOME_SAME_TRACES = Sentence("{count} of {pairs} pairs have the same trace.")
-ONLY_IN = Sentence("{count} {count:cell is|cells are} only in {name}.")
+SOME_SAME_TRACES = Sentence("{count!n} of {pairs!n} pairs have the same trace.")
+ONLY_IN = Sentence("{count!n} {count:cell is|cells are} only in {name}.")
 ENGINES_DIFFER = Sentence("The engines differ: {first} and {second}.")
 
 # One sweep.
 
 AGAINST = Phrase("{measure}, {axis} against {baseline}")
 ALL_CELLS = Sentence("All cells: `table.csv` in the directory of --out, or `sweep.means()` in Python.")
-ENDED = Phrase("{count} {count:run|runs} {status}; the first error: {error}")
-UNFINISHED = Sentence("{count} of {runs} runs did not complete their transfer (column `status`).")
-NOTHING_ARRIVED = Sentence("In {count} of {runs} runs nothing arrived.")
+ENDED = Phrase("{count!n} {count:run|runs} {status}; the first error: {error}")
+UNFINISHED = Sentence("{count!n} of {runs!n} runs did not complete their transfer (column `status`).")
+NOTHING_ARRIVED = Sentence("In {count!n} of {runs!n} runs nothing arrived.")
 CHANCE = Sentence(
-    "{count} comparisons: by chance, about {misses} of their {confidence} intervals miss the true difference. "
-    "{alone} {alone:interval excludes|intervals exclude} 0, {corrected} of them also with Holm's correction."
+    "{count!n} comparisons: by chance, about {misses!n} of their {confidence} intervals miss the true difference. "
+    "{alone!n} {alone:interval excludes|intervals exclude} 0, {corrected!n} of them also with Holm's correction."
 )
 IDENTICAL_CELL = Phrase("the runs of the cell are identical")
 IDENTICAL_CELLS = Phrase("the runs of each cell are identical")
-PRECISION_IDENTICAL = Sentence("{seeds} {seeds:seed|seeds}: {what}. {why}")
+PRECISION_IDENTICAL = Sentence("{seeds!n} {seeds:seed|seeds}: {what}. {why}")
 NOTHING_RANDOM = Sentence("Nothing in the scenarios is random.")
 NO_CHANCE = Sentence("Nothing in the scenarios is random, or chance changed nothing in these runs.")
 PRECISION_REACHED = Sentence(
-    "{seeds} {seeds:seed|seeds}: half of the 95 % interval of {measure} is at most {share} of the mean in every cell."
+    "{seeds!n} {seeds:seed|seeds}: half of the 95 % interval of {measure} is at most {share} of the mean in every cell."
 )
 PRECISION_MISSED = Sentence(
-    "{seeds} {seeds:seed|seeds}: half of the 95 % interval of {measure} is up to {reached} of the mean, not {share}."
+    "{seeds!n} {seeds:seed|seeds}: half of the 95 % interval of {measure} is up to {reached} of the mean, not {share}."
 )
 PRECISION_CAP = Sentence(
-    "{seeds} {seeds:seed|seeds}, the maximum: half of the 95 % interval of {measure} is up to {reached} of the mean, "
+    "{seeds!n} {seeds:seed|seeds}, the maximum: half of the 95 % interval of {measure} is up to {reached} of the mean, "
     "not {share}."
 )
-PRECISION_SOME_IDENTICAL = Sentence("In {count} of {cells} cells the runs are identical.")
+PRECISION_SOME_IDENTICAL = Sentence("In {count!n} of {cells!n} cells the runs are identical.")
 
 # Errors of `compare`.
 
@@ -78,4 +78,4 @@ WRONG_SEEDS = Phrase(
     "seeds: {text} is not a number of seeds\n"
     '  write a count, a list, or "until 1 %", "until 2 % of completion_s, at most 400"'
 )
-TOO_MANY_SEEDS = Phrase("seeds: {text}: at most {cap} seeds; a sweep has at most {most}")
+TOO_MANY_SEEDS = Phrase("seeds: {text}: at most {cap!n} seeds; a sweep has at most {most!n} seeds")

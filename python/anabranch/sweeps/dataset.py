@@ -313,8 +313,8 @@ def _check_columns(place: Path, names: Iterable[str]) -> None:
     for name in names:
         if name not in COLUMNS:
             raise ResultError(
-                f"{place}: has the column {visible(repr(name))}, which no sweep has; take the sweep from whoever made "
-                "it again, or delete it and run it again"
+                f"{place}: has the column {visible(repr(name))}, which no sweep has; copy the sweep again from its "
+                "author, or delete it and run it again"
             )
 
 

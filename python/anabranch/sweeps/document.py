@@ -68,7 +68,7 @@ def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> P
                 raise ScenarioError(f"axes.{name}.{label}: {named!r} is not a table of changes")
             if name in _TABLES:
                 raise ScenarioError(
-                    f"axes.{name}: a table of the scenario is no axis\n"
+                    f"axes.{name}: a table of the scenario is not an axis\n"
                     f'  a key path as the name of an axis stands in quotes: "{name}.{label}..." = [...]'
                 )
     base = _scenario(document.get("scenario"), file)
@@ -79,7 +79,7 @@ def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> P
         raise ScenarioError(f"seeds: {wanted!r} is neither a count nor a list of whole numbers")
     series = document.get("series", 0)
     if not _number(series) or series < 0:
-        raise ScenarioError(f"series: {series!r} is not a number of sample times")
+        raise ScenarioError(f"series: {series!r} is not a number of sample times; write a whole number, such as 200")
     options = Options(
         _quantity(document, "timeout", _TIMES, '"30 s"'), _quantity(document, "memory", _SIZES, '"500 MB"'), series
     )

@@ -67,7 +67,9 @@ def opened(file: Path) -> bytes:
 
 def damaged(file: Path, why: str) -> ResultError:
     """The piece `file` cannot be used."""
-    return ResultError(f"{file}: damaged ({why}); delete it, and what else has its number, and run the sweep again")
+    return ResultError(
+        f"{file}: damaged ({why}); delete it and the other files with its number, then run the sweep again"
+    )
 
 
 def sealed(value: Mapping[str, Any]) -> str:

@@ -277,14 +277,14 @@ def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Valu
     for text in (name, *map(str, labels)):
         if deceives(text):
             raise ScenarioError(
-                f"axes.{visible(name)}: {text!r} is no name for people: it holds characters that control a terminal or "
+                f"axes.{visible(name)}: {text!r} is not a usable name: it has characters that control a terminal or "
                 "the direction of writing"
             )
     if len(set(map(str, labels))) < len(labels):
-        raise ScenarioError(f"axes.{name}: a value stands there twice: {labels}")
+        raise ScenarioError(f"axes.{name}: two values are the same: {labels}; leave one out")
     for key in itertools.chain.from_iterable(point.changes for point in points):
         if key == "seed":
-            raise ScenarioError(f"axes.{name}: `seed` is no axis: every cell is run with the same `seeds`")
+            raise ScenarioError(f"axes.{name}: `seed` cannot be an axis: every cell runs with the same `seeds`")
     if name in COLUMNS:
         raise ScenarioError(
             f"axes.{name}: results have a column of this name\n"

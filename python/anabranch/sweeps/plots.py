@@ -69,7 +69,10 @@ class SweepPlots:
         by = groups(self.sweep, x, by, where)
         left = [name for name in self.sweep.axes if name != x and name not in by and name not in (where or {})]
         if left:
-            raise ValueError(f"{', '.join(left)} is neither in `by` nor in `where`; its values would be drawn as one")
+            raise ValueError(
+                f"{', '.join(left)} is neither in `by` nor in `where`; name it in one of them, so that its values are "
+                "not averaged"
+            )
         return over(frame, x, ax, by=by, measure=measure, kind=kind, heading=heading(measure, where, look), **look)
 
     def cdf(

@@ -138,7 +138,7 @@ def query(directory: "str | os.PathLike[str]", statement: str) -> "pd.DataFrame"
         except duckdb.Error as error:
             raise QueryError(f"{str(error).strip()}\ntables: runs, subflows, cells, texts") from None
         if frame is None:
-            raise QueryError('nothing is asked; a question is such as "select * from runs"')
+            raise QueryError('the query is empty; write one, such as "select * from runs"')
         return frame
 
 

@@ -157,7 +157,7 @@ class Sweep(SweepData):
         from anabranch.sweeps.query import query
 
         if not isinstance(self.source, Folder):
-            raise ValueError("a sweep that is kept in memory has no tables to ask; make it with `out`, or use `runs`")
+            raise ValueError("SQL needs a sweep on disk; run it with `out`, or use `runs`")
         return query(self.source.folder, statement)
 
     def __str__(self) -> str:

@@ -71,7 +71,7 @@ def times(name: str, column: str, cells: Cells) -> Times:
     """
     for line, text in cells:
         if not text:
-            raise TraceError(f"{name}, line {line}: {column} is empty")
+            raise TraceError(f"{name}, line {line}: {column} is empty; every row needs a time")
     first = cells[0][1]
     if is_of_day(first):
         found, said = _of_day(name, column, cells)
@@ -95,7 +95,7 @@ def _numbers(name: str, column: str, cells: Cells) -> tuple[list[int], str]:
             raise TraceError(f"{place} {text!r} is not a time; {_ALLOWED}")
         value = Decimal(text)
         if value < 0:
-            raise TraceError(f"{place} {text} is negative")
+            raise TraceError(f"{place} {text} is negative; times are 0 or later")
         unit = unit or _unit(place, column, value)
         if value * UNITS[unit] > _LATEST * _SECOND:
             raise TraceError(f"{place} {text} {unit} is later than the year 2103")

@@ -50,7 +50,7 @@ def _keys(found: Table, line: int, row: tuple[str, ...], columns: tuple[str, str
     values = [found.number(line, row, column) for column in columns]
     for column, value in zip(columns, values, strict=True):
         if not value > 0:
-            raise TraceError(f"{found.name}, line {line}: {column} has to be above zero")
+            raise TraceError(f"{found.name}, line {line}: {column} must be above 0")
     scale = [1.0 if bare(column).endswith("_kbps") else 1e3 for column in columns]
     down, up = values[0] * scale[0], values[1] * scale[1]
     return {"rate_down": f"{down:.6g} kbit/s", "rate_up": f"{up:.6g} kbit/s", "delay": f"{values[2] / 2:.6g} ms"}

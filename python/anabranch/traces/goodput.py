@@ -36,13 +36,15 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
     rates: list[tuple[float, float]] = []
     for t, line, value in merged:
         if rates and wanted.gaps == "refuse" and t - rates[-1][0] > 1.5 * step:
-            raise _gap(f"{name}, line {line}: nothing from {rates[-1][0] + step:g} s to {t:g} s")
+            raise _gap(f"{name}, line {line}: no rate from {rates[-1][0] + step:g} s to {t:g} s")
         rate = value
         if math.isnan(rate):
             if wanted.gaps == "refuse":
                 raise _gap(f"{name}, line {line}: {column} is empty")
             if wanted.gaps == "hold" and not rates:
-                raise TraceError(f"{name}, line {line}: {column} is empty, and no rate is before it to be held")
+                raise TraceError(
+                    f"{name}, line {line}: {column} is empty, and --gaps hold needs a rate in an earlier row"
+                )
             rate = rates[-1][1] if wanted.gaps == "hold" else 0.0
         rates.append((t, rate))
     if wanted.gaps == "zero":
@@ -71,7 +73,7 @@ def _unit(found: Table, column: str, wanted: Wanted) -> tuple[str, str]:
         return unit, ""
     if unclear_unit(column):
         problem = f"the unit in the name of {column} may be bits or octets"
-        raise TraceError(f"{found.name}: {problem}; --unit says what the rates are in")
+        raise TraceError(f"{found.name}: {problem}; give the unit of the rates with --unit")
     if unit := _PUBLISHED.get(plain(column)):
         return unit, " (the unit of the published data sets)"
     return "Mbit/s", " (the default of --unit)"
@@ -81,7 +83,9 @@ def _rate(found: Table, line: int, row: tuple[str, ...], column: str, unit: str)
     rate = found.number(line, row, column) * UNITS[unit]
     if rate > _FASTEST:
         said = found.cell(row, column)
-        raise TraceError(f"{found.name}, line {line}: {said} {unit} is above 100 Gbit/s; --unit says what it is in")
+        raise TraceError(
+            f"{found.name}, line {line}: {said} {unit} is above 100 Gbit/s; give the unit of the rates with --unit"
+        )
     return rate
 
 
@@ -108,7 +112,7 @@ def _step(found: Table, when: Sequence[float], wanted: Wanted, clock: str) -> fl
     if len(when) > 1:
         return median(b - a for a, b in itertools.pairwise(when))
     if wanted.step is None:
-        raise TraceError(f"{found.name}: only one instant in {clock}, so nothing says how long its rate lasted")
+        raise TraceError(f"{found.name}: all rows have one time in {clock}; the duration of a rate needs two times")
     return wanted.step
 
 
@@ -123,4 +127,4 @@ def _with_silence(rates: list[tuple[float, float]], step: float) -> list[tuple[f
 
 
 def _gap(what: str) -> TraceError:
-    return TraceError(f"{what}; --gaps zero takes it as no rate at all, --gaps hold as the rate before it")
+    return TraceError(f"{what}; --gaps zero takes this time as a rate of zero, --gaps hold repeats the rate before it")

@@ -101,9 +101,9 @@ def _wanted(kind: str, options: dict[str, Any]) -> Wanted:
         if name in options:
             options[name] = seconds(options[name], "from" if name == "begin" else name)
     if (gaps := options.get("gaps", "refuse")) not in GAPS:
-        raise TraceError(f"--gaps {gaps}; allowed: {', '.join(GAPS)}")
+        raise TraceError(f"--gaps: {gaps} is not a choice; choices: {', '.join(GAPS)}")
     if (unit := options.get("unit")) is not None and unit not in goodput.UNITS:
-        raise TraceError(f"--unit {unit}; allowed: {', '.join(goodput.UNITS)}")
+        raise TraceError(f"--unit: {unit} is not a unit of rates; units: {', '.join(goodput.UNITS)}")
     return Wanted(**options)
 
 
@@ -114,5 +114,5 @@ def seconds(text: str, option: str) -> float:
     except _core.ScenarioError as error:
         raise TraceError(f"--{option}: {error}") from None
     if value <= 0 and option != "from":
-        raise TraceError(f"--{option} {text}: has to be above zero")
+        raise TraceError(f"--{option} {text}: must be above 0")
     return value

@@ -28,14 +28,14 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
             )
         if rates and begin > end + _SLACK:
             if wanted.gaps == "refuse":
-                remedy = "--gaps zero takes it as no rate at all, --gaps hold as the rate before it"
-                raise TraceError(f"{name}: nothing from {end:g} s to {begin:g} s; {remedy}")
+                remedy = "--gaps zero takes this time as a rate of zero, --gaps hold repeats the rate before it"
+                raise TraceError(f"{name}: no interval from {end:g} s to {begin:g} s; {remedy}")
             if wanted.gaps == "zero":
                 rates.append((end, 0.0))
         rates.append((max(begin, end) if rates else begin, rate))
         end = until
     if not rates:
-        raise TraceError(f"{name}: no interval was measured")
+        raise TraceError(f"{name}: no interval was measured; run a longer test")
     first = rates[0][0]
     rates, length = cut([(t - first, rate) for t, rate in rates], end - first, wanted, name)
     return Found(stamps(rates, length, name), [_said(name, report, length), *_left_out(name, report, omitted)])
@@ -58,14 +58,14 @@ def _interval(place: str, interval: Any) -> tuple[float, float, float]:
     """Returns begin and end (s) and the rate (bit/s) of all streams together."""
     total = interval.get("sum") if isinstance(interval, dict) else None
     if not isinstance(total, dict):
-        raise TraceError(f"{place}: no sum of the streams")
+        raise TraceError(f"{place}: no sum of the streams; run `iperf3 --json`")
     values = [total.get(key) for key in ("start", "end", "bits_per_second")]
     for key, value in zip(("start", "end", "bits_per_second"), values, strict=True):
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
             raise TraceError(f"{place}.sum.{key}: {value!r} is not a number above or equal to zero")
     begin, end, rate = (float(value or 0) for value in values)
     if end <= begin:
-        raise TraceError(f"{place}.sum: ends at {end:g} s, begins at {begin:g} s")
+        raise TraceError(f"{place}.sum: ends at {end:g} s, before its beginning at {begin:g} s")
     return begin, end, rate
 
 

@@ -39,7 +39,7 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
     merged = instants(found.times(clock).when, probes)
     when = [t for t, _ in merged]
     if len(when) < 2:
-        raise TraceError(f"{name}: fewer than two probes")
+        raise TraceError(f"{name}: fewer than two probes; a delay needs at least two")
     far = next((i for i in range(1, len(when)) if when[i] - when[i - 1] > ping.GAP), None)
     if far is not None and wanted.gaps != "hold":
         line = found.rows[sum(len(same) for _, same in merged[:far])][0]

@@ -20,14 +20,14 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
             remedy = "--kind goodput reads tables of rates"
             raise TraceError(f"{name}, line {n}: not a whole number of milliseconds; {remedy}") from None
         if stamp < 0:
-            raise TraceError(f"{name}, line {n}: {stamp} is negative")
+            raise TraceError(f"{name}, line {n}: {stamp} is negative; stamps are 0 ms or later")
         if found and stamp < found[-1]:
             raise TraceError(f"{name}, line {n}: {stamp} comes after {found[-1]}; stamps do not go back")
         if stamp > LATEST:
             raise TraceError(f"{name}, line {n}: {stamp} ms is later than a trace may last, {LATEST} ms (49 days)")
         found.append(stamp)
     if not found or not found[-1]:
-        raise TraceError(f"{name}: no stamp above 0")
+        raise TraceError(f"{name}: no stamp above 0; a trace needs at least one")
     begin, end = wanted.begin * 1000, min((wanted.begin + wanted.length) * 1000, found[-1])
     piece = [round(stamp - begin) for stamp in found if begin < stamp <= end or stamp == begin == 0]
     last = round(end - begin)

@@ -68,7 +68,7 @@ def _spoken(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
         sent = float(match["at"]) - rtt if match["at"] else (number - origin) * (wanted.step or 0.0)
         found.append((sent, rtt))
     if not found:
-        raise TraceError(f'{name}: no line with "icmp_seq=" and "time="')
+        raise TraceError(f'{name}: no line with "icmp_seq=" and "time="; this is not the output of ping')
     first = min(found)[0]
     return sorted((sent - first, rtt) for sent, rtt in found)
 
@@ -76,7 +76,7 @@ def _spoken(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
 def keys(name: str, answered: Sequence[tuple[float, float]], wanted: Wanted) -> str:
     """The link that `answered` probes show."""
     if len(answered) < 2:
-        raise TraceError(f"{name}: fewer than two answered probes")
+        raise TraceError(f"{name}: fewer than two answered probes; a delay needs at least two")
     if max(rtt for _, rtt in answered) > _LONGEST:
         raise TraceError(f"{name}: a round-trip time of more than two hours; times are in ms")
     step = median(b - a for (a, _), (b, _) in itertools.pairwise(answered))

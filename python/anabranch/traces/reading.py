@@ -55,7 +55,7 @@ def text_of(path: str) -> str:
     file = Path(path)
     file.stat()  # the system's own error names a missing file
     if not file.is_file():
-        raise TraceError(f"{path}: not a regular file")
+        raise TraceError(f"{path}: not a regular file; name a file with measurements")
     if file.stat().st_size > LARGEST:
         raise TraceError(f"{path}: larger than {LARGEST // 1_000_000} MB; import a part of it")
     octets = file.read_bytes()
@@ -68,7 +68,7 @@ def text_of(path: str) -> str:
     if "\0" in text:
         raise TraceError(f"{path}: contains NUL characters, so it is not UTF-8 text; save it as UTF-8")
     if not text.strip():
-        raise TraceError(f"{path}: empty")
+        raise TraceError(f"{path}: empty; it needs rows of measurements")
     return text
 
 
@@ -78,7 +78,7 @@ def cut(rows: Sequence[tuple[float, T]], end: float, wanted: Wanted, name: str) 
     A value holds until the next row, the last one until `end`.
     """
     if wanted.begin >= end:
-        raise TraceError(f"{name}: --from {wanted.begin:g} s, but it lasts {end:g} s")
+        raise TraceError(f"{name}: --from {wanted.begin:g} s is beyond its end at {end:g} s; give an earlier time")
     last = min(end, wanted.begin + wanted.length)
     ends = [*(t for t, _ in rows[1:]), end]
     piece = [

@@ -138,12 +138,12 @@ def table(name: str, text: str) -> Table:
     refuse_no_table(name, text)
     lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
     if not lines:
-        raise TraceError(f"{name}: nothing but comments")
+        raise TraceError(f"{name}: only comments; it needs rows of measurements")
     told = re.fullmatch(r'"?sep=(.)"?', lines[0][1].strip())  # a line of Excel's
     if told:
         lines = lines[1:]
         if not lines:
-            raise TraceError(f"{name}: no rows")
+            raise TraceError(f"{name}: no rows; it needs rows of measurements")
     rows = _cells(name, lines, told[1] if told else None)
     first = rows[0][1]
     named = not all(_is_value(cell) for cell in first)
@@ -153,7 +153,7 @@ def table(name: str, text: str) -> Table:
         if len(row) != len(header):
             raise TraceError(f"{name}, line {line}: {len(row)} cells, but {len(header)} columns: {', '.join(header)}")
     if not rows:
-        raise TraceError(f"{name}: a line of names and no rows")
+        raise TraceError(f"{name}: column names but no rows; it needs rows of measurements")
     return Table(name, header, tuple(rows), _decimal_comma(rows))
 
 

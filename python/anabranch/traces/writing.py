@@ -28,7 +28,7 @@ def stamps(rates: Sequence[tuple[float, float]], end: float, name: str) -> list[
         raise TraceError(f"{name}: {bits / 8e9:.1f} GB in all; a trace has at most 15 GB; take a part with --length")
     last = round(end * 1000)
     if last < 1:
-        raise TraceError(f"{name}: lasts less than a millisecond")
+        raise TraceError(f"{name}: lasts less than 1 ms; a trace lasts at least 1 ms")
     found: list[int] = []
     given, piece = 0.0, 0
     for ms in range(1, last + 1):
@@ -41,7 +41,7 @@ def stamps(rates: Sequence[tuple[float, float]], end: float, name: str) -> list[
         found += [ms] * due
         given -= due * OPPORTUNITY
     if not found:
-        raise TraceError(f"{name}: the rate is zero all the time")
+        raise TraceError(f"{name}: the rate is zero all the time; a trace needs a rate above zero")
     if found[-1] != last:
         found.append(last)
     return found

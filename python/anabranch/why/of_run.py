@@ -7,6 +7,7 @@ uses, are the run's own. So nothing in them is an inference, and nothing is left
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anabranch import units
 from anabranch.causes import CAUSES
 from anabranch.labels import connections_of
 from anabranch.sentences import diagnose as say
@@ -30,7 +31,7 @@ def known(found: Mapping[str, Any], summary: Mapping[str, Any], resolved: Mappin
             made.append(connection)
             continue
         rates = _rates(resolved, number, from_client=connection["data_from"] == "client")
-        made.append(_known(connection, own[number], rates))
+        made.append(_with_host(_known(connection, own[number], rates), summary, resolved, number))
     grounds = {name: {"kind": "fact", "ground": GROUND} for name in CAUSES}
     whole = all(connection["is_known"] for connection in made)
     return {**found, "connections": made, "grounds": grounds if whole else found["grounds"]}
@@ -64,6 +65,23 @@ def _known(connection: Mapping[str, Any], own: Mapping[str, Any], rates: Sequenc
     }
     return finished(made)
 
+
+def _with_host(
+    connection: dict[str, Any], summary: Mapping[str, Any], resolved: Mapping[str, Any], number: int
+) -> dict[str, Any]:
+    """Name the host whose processor bounds the connection, if one does, in place of the sentence on the main cause."""
+    ends = {resolved["connections"][number][end] for end in ("client", "server")}
+    costs = {host["name"]: host.get("cost_s", 0.0) for host in resolved.get("host", ())}
+    busy = [(host["cpu_busy"], host["name"]) for host in summary.get("hosts", ()) if host["name"] in ends]
+    share, name = max(busy, default=(0.0, ""))
+    if share >= _BUSY:
+        told = say.HOST_BUSY(host=name, share=units.percent(share), cost=units.time(costs[name]))
+        connection["sentences"] = [*connection["sentences"][:2], told, *connection["sentences"][3:]]
+    return connection
+
+
+_BUSY = 0.9
+"""A core that works for this share of a run bounds what its host carries: starts and pauses take the rest."""
 
 _CAPACITY = ("capacity_mbps", "capacity_low_mbps", "capacity_high_mbps")
 

@@ -37,11 +37,11 @@ impl Profile {
     /// Whose behaviour it is, in a line, and where that is from.
     pub fn described(self) -> (&'static str, &'static str) {
         match self {
-            Self::Modern => ("a sender as standards-track RFCs describe it today", "RFC 8985, RFC 9937"),
+            Self::Modern => ("a sender as in today's standards-track RFCs", "RFC 8985, RFC 9937"),
             Self::Classic => {
                 ("the defaults of version 0.1, without what came after RFC 6675 and RFC 6298", "RFC 6675, RFC 6298")
             }
-            Self::Linux61 => ("Linux 6.1, row by row", "docs/linux.md"),
+            Self::Linux61 => ("a sender as in Linux 6.1", "docs/linux.md"),
         }
     }
 

@@ -17,15 +17,16 @@ const A: Parameter = Parameter::new(
     Unit::Number,
     0.0,
     (0.0, 10.0),
-    "segments by which the window grows in a round trip; 0: 3 (1 - b) / (1 + b), a TCP's share",
+    "segments by which the window grows per round trip; 0: 3 (1 - b) / (1 + b), which gives one TCP's share",
 );
-const B: Parameter = Parameter::new("b", Unit::Share, 0.5, (0.1, 0.99), "part of the window that a loss leaves");
+const B: Parameter =
+    Parameter::new("b", Unit::Share, 0.5, (0.1, 0.99), "share of the window that remains after a loss");
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
-    info: Info::new("aimd", "increase by a segments a round trip, decrease to the part b, on each subflow by itself")
+    info: Info::new("aimd", "increase by a segments per round trip, decrease to b times the window, on each subflow separately")
         .source("RFC 5681 with parameters; a from b: Floyd, Handley and Padhye 2000, RFC 9438 4.3")
         .fairness(Fairness::Subflow)
-        .validated("worked numbers; b = 0.5 is `uncoupled`, to the last event; the windows of its parameters under random loss")
+        .validated("hand-computed examples; with b = 0.5 the same trace as `uncoupled`; windows under random loss for several parameters")
         .parameters(&[A, B]),
     make: |setup, values| {
         let b = values.get("b");

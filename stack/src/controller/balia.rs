@@ -19,11 +19,14 @@ use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
-    info: Info::new("balia", "increase and decrease linked by each path's rate against the fastest one's")
-        .source("Peng et al., IEEE/ACM ToN 24(1), 2016; draft-walid-mptcp-congestion-control-04")
-        .fairness(Fairness::Connection)
-        .validated("worked numbers; on one path `uncoupled`, to the last event; scenario C of the OLIA paper")
-        .parameters(&[linux_linked::LINUX]),
+    info: Info::new(
+        "balia",
+        "linked increase and decrease, by the ratio of the fastest path's rate to each path's rate",
+    )
+    .source("Peng et al., IEEE/ACM ToN 24(1), 2016; draft-walid-mptcp-congestion-control-04")
+    .fairness(Fairness::Connection)
+    .validated("hand-computed examples; on one path the same trace as `uncoupled`; scenario C of the OLIA paper")
+    .parameters(&[linux_linked::LINUX]),
     make: |setup, values| {
         if values.get("linux") > 0.0 {
             return Box::new(linux_linked::Balia::new(Window::new(setup)));

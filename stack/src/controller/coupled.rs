@@ -13,10 +13,10 @@ use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
-    info: Info::new("coupled", "linked increases, alpha recomputed on each ACK, per octet acknowledged")
+    info: Info::new("coupled", "linked increases (LIA) per acknowledged octet; alpha is computed again on each ACK")
         .source("RFC 6356")
         .fairness(Fairness::Connection)
-        .validated("alpha on worked numbers; the four goals: throughput, no harm, balance, steadiness"),
+        .validated("hand-computed values of alpha; the four goals: throughput, no harm, balance, steadiness"),
     make: |setup, _| Box::new(Coupled { window: Window::new(setup) }),
 };
 

@@ -15,10 +15,10 @@ use crate::registry::{Builtin, Fairness, Info};
 use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
-    info: Info::new("cubic", "CUBIC on each subflow by itself")
+    info: Info::new("cubic", "CUBIC on each subflow separately")
         .source("RFC 9438, RFC 9406")
         .fairness(Fairness::Subflow)
-        .validated("the cubic's fixed points by hand; Reno-friendly on short paths")
+        .validated("hand-computed points of the cubic function; Reno-friendly on short paths")
         .parameters(&[linux::LINUX, linux::HZ, linux::HYSTART]),
     make: |setup, values| {
         let window = Window::new(setup);

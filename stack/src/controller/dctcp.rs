@@ -14,18 +14,23 @@ use super::{AckSample, Adjust, Cause, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info, Need, Parameter, Unit};
 use crate::seq::Seq;
 
-const G: Parameter =
-    Parameter::new("g", Unit::Share, 0.0625, (0.0001, 1.0), "weight of the last window in the estimate of marks");
+const G: Parameter = Parameter::new(
+    "g",
+    Unit::Share,
+    0.0625,
+    (0.0001, 1.0),
+    "weight of the last window in the estimated share of marked octets",
+);
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new(
         "dctcp",
-        "reduces the window in proportion to the octets that were marked, on each subflow by itself",
+        "reduces the window in proportion to the octets marked by ECN, on each subflow separately",
     )
     .source("RFC 8257")
     .needs(&[Need::Ecn, Need::ExactEcho])
     .fairness(Fairness::Subflow)
-    .validated("worked numbers; scripted receiver; the queue of the paper's analysis; two flows share")
+    .validated("hand-computed examples; scripted receiver; queue length as in the paper's analysis; two flows get equal shares")
     .parameters(&[G]),
     make: |setup, values| {
         let (window, g) = (Window::new(setup), values.get("g"));

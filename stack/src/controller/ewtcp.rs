@@ -11,10 +11,13 @@ use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
-    info: Info::new("ewtcp", "each of n subflows weighs 1/n of a TCP: increase 1/n^2 a window, decrease by half")
-        .source("Honda et al., PFLDNeT 2009")
-        .fairness(Fairness::Connection)
-        .validated("worked numbers; two subflows take one TCP's share of a bottleneck"),
+    info: Info::new(
+        "ewtcp",
+        "each of n subflows takes 1/n of one TCP's share: increase 1/n^2 per window, decrease by half",
+    )
+    .source("Honda et al., PFLDNeT 2009")
+    .fairness(Fairness::Connection)
+    .validated("hand-computed examples; two subflows take one TCP's share of a bottleneck"),
     make: |setup, _| Box::new(Ewtcp { window: Window::new(setup) }),
 };
 

@@ -15,10 +15,10 @@ use super::{AckSample, Adjust, Congestion, Controller, Path, Window, total_windo
 use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
-    info: Info::new("fully-coupled", "increase 1/W per ACK, decrease by W/2: one window over all paths")
+    info: Info::new("fully-coupled", "increase 1/W per ACK, decrease by W/2: one window W over all paths")
         .source("Alheid et al. 2014 (AINA), equations (3) and (4)")
         .fairness(Fairness::Connection)
-        .validated("worked numbers; leaves the more congested path; flaps on equal paths"),
+        .validated("hand-computed examples; leaves the more congested path; moves its traffic back and forth between equal paths"),
     make: |setup, _| Box::new(FullyCoupled { window: Window::new(setup) }),
 };
 

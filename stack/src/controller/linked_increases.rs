@@ -19,7 +19,9 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("linked-increases", "increase alpha/W per ACK, decrease by half")
         .source("Alheid et al. 2014 (AINA), equation (6); Raiciu et al. 2009")
         .fairness(Fairness::Connection)
-        .validated("worked numbers; leaves the more congested path; takes more of a long path than a TCP"),
+        .validated(
+            "hand-computed examples; leaves the more congested path; takes more of a long path than one TCP connection",
+        ),
     make: |setup, _| Box::new(LinkedIncreases { window: Window::new(setup) }),
 };
 

@@ -17,25 +17,20 @@ use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
 /// Whether a controller is the RFC's or Linux's.
-pub(super) const LINUX: Parameter = Parameter::new(
-    "linux",
-    Unit::Whole,
-    0.0,
-    (0.0, 1.0),
-    "1: as Linux 6.1 has it, in whole segments; 0: as the RFC has it",
-);
+pub(super) const LINUX: Parameter =
+    Parameter::new("linux", Unit::Whole, 0.0, (0.0, 1.0), "1: as in Linux 6.1, in whole segments; 0: as in the RFC");
 /// Ticks of the clock.
-pub(super) const HZ: Parameter = Parameter::new(
-    "hz",
-    Unit::Whole,
-    100.0,
-    (100.0, 1000.0),
-    "with linux = 1: ticks of the kernel's clock in a second",
-);
+pub(super) const HZ: Parameter =
+    Parameter::new("hz", Unit::Whole, 100.0, (100.0, 1000.0), "with linux = 1: ticks of the kernel's clock per second");
 
 /// Whether slow start looks for its end.
-pub(super) const HYSTART: Parameter =
-    Parameter::new("hystart", Unit::Whole, 1.0, (0.0, 1.0), "0: slow start ends with a loss only; 1: HyStart, too");
+pub(super) const HYSTART: Parameter = Parameter::new(
+    "hystart",
+    Unit::Whole,
+    1.0,
+    (0.0, 1.0),
+    "0: only a loss ends slow start; 1: HyStart can end slow start, too",
+);
 
 /// A window in whole segments.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ pub(super) const LINUX: Parameter = Parameter::new(
     Unit::Whole,
     0.0,
     (0.0, 1.0),
-    "1: as the out-of-tree module for Linux has it, in whole segments; 0: as the paper has it",
+    "1: as in the out-of-tree module for Linux, in whole segments; 0: as in the paper",
 );
 
 /// Of OLIA's fixed point.

@@ -27,7 +27,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("olia", "linked increases that favour good paths with small windows")
         .source("Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05")
         .fairness(Fairness::Connection)
-        .validated("worked numbers; on one path `uncoupled`, to the last event; scenario C of its paper")
+        .validated("hand-computed examples; on one path the same trace as `uncoupled`; scenario C of its paper")
         .parameters(&[linux_linked::LINUX]),
     make: |setup, values| {
         if values.get("linux") > 0.0 {

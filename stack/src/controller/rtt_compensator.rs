@@ -15,7 +15,9 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("rtt-compensator", "increase min(alpha/W, 1/w) per ACK, decrease by half: the papers' Coupled")
         .source("Alheid et al. 2014 (AINA), equations (5) and (6)")
         .fairness(Fairness::Connection)
-        .validated("worked numbers; equals coupled with one ACK a segment; throughput, no harm, balance"),
+        .validated(
+            "hand-computed examples; equals `coupled` if each segment is acknowledged; throughput, no harm, balance",
+        ),
     make: |setup, _| Box::new(RttCompensator { window: Window::new(setup) }),
 };
 

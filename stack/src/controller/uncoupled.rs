@@ -10,10 +10,12 @@ use super::{AckSample, Adjust, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info, Setup};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
-    info: Info::new("uncoupled", "NewReno on each subflow by itself")
+    info: Info::new("uncoupled", "NewReno on each subflow separately")
         .source("RFC 5681, RFC 3465")
         .fairness(Fairness::Subflow)
-        .validated("Padhye model; worked numbers of RFC 3465; two shares on a shared bottleneck")
+        .validated(
+            "Padhye model; hand-computed examples of RFC 3465; two subflows take two shares of a shared bottleneck",
+        )
         .parameters(&[linux::LINUX]),
     make: |setup, values| {
         if values.get("linux") > 0.0 {

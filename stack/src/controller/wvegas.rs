@@ -26,8 +26,13 @@ const TOTAL_ALPHA: Parameter = Parameter::new(
     (2.0, 1000.0),
     "segments that all subflows together keep in queues",
 );
-const GAMMA: Parameter =
-    Parameter::new("gamma", Unit::Whole, 1.0, (0.0, 1000.0), "segments in the queue above which slow start ends");
+const GAMMA: Parameter = Parameter::new(
+    "gamma",
+    Unit::Whole,
+    1.0,
+    (0.0, 1000.0),
+    "slow start ends above this number of segments in the queue",
+);
 
 /// The least alpha, also the first, and the least window, in segments.
 const LEAST: f64 = 2.0;
@@ -39,15 +44,18 @@ const DRAIN: Parameter = Parameter::new(
     Unit::Whole,
     1.0,
     (0.0, 1.0),
-    "1: the window gives way when the queueing delay has doubled, as in the authors' module; 0: never",
+    "1: the window shrinks when the queueing delay has doubled, as in the authors' module; 0: it does not",
 );
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
-    info: Info::new("wvegas", "keeps ten segments in queues over all paths, shared in proportion to the rates")
-        .source("Cao, Xu and Fu, ICNP 2012, as in the authors' module for Linux (mptcp_wvegas.c)")
-        .fairness(Fairness::Connection)
-        .validated("worked numbers; the queue it keeps on one path and on two")
-        .parameters(&[TOTAL_ALPHA, GAMMA, DRAIN]),
+    info: Info::new(
+        "wvegas",
+        "keeps ten segments in the queues of all paths together, in proportion to the paths' rates",
+    )
+    .source("Cao, Xu and Fu, ICNP 2012, as in the authors' module for Linux (mptcp_wvegas.c)")
+    .fairness(Fairness::Connection)
+    .validated("hand-computed examples; length of the queue on one path and on two paths")
+    .parameters(&[TOTAL_ALPHA, GAMMA, DRAIN]),
     make: |setup, values| {
         let options = Options {
             total_alpha: values.get("total_alpha"),

@@ -14,16 +14,16 @@ use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
-    info: Info::new("ncr", "a window of data above it: reordering by up to a round trip is no loss")
+    info: Info::new("ncr", "a segment is lost after a window of data above it, so reordering by up to a round trip is no loss")
         .source("RFC 4653")
         .needs(&[Need::Sack, Need::Scoreboard, Need::Departures])
-        .validated("worked numbers of DupThresh; scripted: displacement by less and by more than a round trip")
+        .validated("hand-computed values of DupThresh; scripts: displacement by less and by more than a round trip")
         .parameters(&[Parameter::new(
             "careful",
             Unit::Whole,
             1.0,
             (0.0, 1.0),
-            "1: a new segment for every second that has arrived, and two thirds of the flight; 0: for each, and a half",
+            "1: one new segment for two that arrive, threshold two thirds of the flight; 0: one for each, threshold half of it",
         )]),
     make: |_, values| Box::new(Ncr { careful: values.get("careful") > 0.0, ..Ncr::default() }),
 };

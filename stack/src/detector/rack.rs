@@ -19,11 +19,11 @@ use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
-    info: Info::new("rack", "RACK-TLP: late by a reordering window against what was sent after it; the tail is probed")
+    info: Info::new("rack", "RACK-TLP: a segment is lost if a later one arrived and a reordering window has passed; probes the tail")
         .source("RFC 8985")
         .needs(&[Need::Sack, Need::Scoreboard, Need::Departures, Need::Timer])
         .validated(
-            "worked numbers: loss, reordering, windows; scripted: displacement, a lost retransmission, a timeout, the tail",
+            "hand-computed losses, reordering and windows; scripts: displacement, a lost retransmission, a timeout, a lost tail",
         ),
     make: |_, _| Box::<Rack>::default(),
 };

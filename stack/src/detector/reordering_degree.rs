@@ -18,20 +18,23 @@ use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
-    info: Info::new("reordering-degree", "as many duplicates as reordering has been seen to cause")
-        .source("after Blanton and Allman 2002; Linux 6.1: tcp_check_sack_reordering")
-        .needs(&[Need::Departures])
-        .validated("worked numbers of each variant; scripted: reordering within a subflow")
-        .parameters(&[
-            Parameter::new(
-                "variant",
-                Unit::Whole,
-                3.0,
-                (0.0, 4.0),
-                "how the threshold follows: 0 adds one, 1 adds k, 2 the mean, 3 a quarter of the way, 4 as Linux",
-            ),
-            Parameter::new("k", Unit::Whole, 50.0, (1.0, 1000.0), "what variant 1 adds"),
-        ]),
+    info: Info::new(
+        "reordering-degree",
+        "the threshold of duplicate acknowledgements grows with the reordering seen so far",
+    )
+    .source("after Blanton and Allman 2002; Linux 6.1: tcp_check_sack_reordering")
+    .needs(&[Need::Departures])
+    .validated("hand-computed examples of each variant; scripts: reordering within a subflow")
+    .parameters(&[
+        Parameter::new(
+            "variant",
+            Unit::Whole,
+            3.0,
+            (0.0, 4.0),
+            "how the threshold grows: 0 by one, 1 by k, 2 to the mean, 3 by a quarter of the difference, 4 as in Linux",
+        ),
+        Parameter::new("k", Unit::Whole, 50.0, (1.0, 1000.0), "duplicate acknowledgements that variant 1 adds"),
+    ]),
     make: |_, values| Box::new(Degree::new(values.get("variant") as u32, values.get("k"))),
 };
 

@@ -6,9 +6,12 @@ use crate::registry::{Builtin, Info};
 use crate::time::Instant;
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
-    info: Info::new("rfc6675", "three segments SACKed above it, or three duplicate acknowledgements")
-        .source("RFC 6675 (SACK), RFC 6582 (NewReno) without")
-        .validated("scripted: the examples of both RFCs; the scoreboard against an oracle"),
+    info: Info::new(
+        "rfc6675",
+        "a segment is lost after three SACKed segments above it, or three duplicate acknowledgements",
+    )
+    .source("RFC 6675 (SACK), RFC 6582 (NewReno) without")
+    .validated("scripts: the examples of both RFCs; the scoreboard compared with a simple reference implementation"),
     make: |_, _| Box::new(Rfc6675),
 };
 

@@ -28,15 +28,21 @@ use crate::time::Duration;
 
 /// Wang and Zhang leave both open.
 static PARAMETERS: [Parameter; 2] = [
-    Parameter::new("t1", Unit::RoundTrips, 1.0, (0.0, 1000.0), "how long window and timer are held"),
-    Parameter::new("t2", Unit::RoundTrips, 1.0, (0.0, 1000.0), "how old a reduction is undone"),
+    Parameter::new(
+        "t1",
+        Unit::RoundTrips,
+        1.0,
+        (0.0, 1000.0),
+        "T1: how long the window and the timer are held after reordering",
+    ),
+    Parameter::new("t2", Unit::RoundTrips, 1.0, (0.0, 1000.0), "T2: largest age of a window reduction that is undone"),
 ];
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
-    info: Info::new("door", "reordering seen by packet numbers holds and restores the window")
+    info: Info::new("door", "if packet numbers show reordering, it holds or restores the window")
         .source("Wang and Zhang, MobiHoc 2002")
         .needs(&[Need::DoorOptions])
-        .validated("scripted: reordering of data and of ACKs, delay spike, genuine loss")
+        .validated("scripts: reordering of data and of ACKs, delay spike, genuine loss")
         .parameters(&PARAMETERS),
     make: |_, values| Box::new(Door { t1: values.get("t1"), t2: values.get("t2"), ack: Seq(0), duplicate_number: 0 }),
 };

@@ -22,10 +22,10 @@ use crate::registry::{Builtin, Info, Need};
 use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
-    info: Info::new("dsack", "every retransmission of the episode was reported as a duplicate")
+    info: Info::new("dsack", "an episode is spurious if D-SACK reports each of its retransmissions as a duplicate")
         .source("RFC 2883, RFC 3708; response Blanton and Allman 2002")
         .needs(&[Need::Sack])
-        .validated("scripted: delay spike, reordering, genuine loss, lost window of ACKs, duplicating network"),
+        .validated("scripts: delay spike, reordering, genuine loss, a window of lost ACKs, duplicating network"),
     make: |_, _| Box::new(Dsack::default()),
 };
 

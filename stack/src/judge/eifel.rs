@@ -22,10 +22,10 @@ use crate::registry::{Builtin, Info, Need};
 use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
-    info: Info::new("eifel", "the echoed timestamp tells whether the original or the retransmission was acknowledged")
+    info: Info::new("eifel", "the echoed timestamp shows whether the original or the retransmission was acknowledged")
         .source("RFC 3522; response RFC 4015")
         .needs(&[Need::Timestamps])
-        .validated("scripted: delay spike, reordering, genuine loss, reordered retransmission, lost window of ACKs"),
+        .validated("scripts: delay spike, reordering, genuine loss, reordered retransmission, a window of lost ACKs"),
     make: |_, _| Box::new(Eifel { retransmit_ts: None, dsack_seen: false }),
 };
 

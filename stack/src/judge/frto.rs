@@ -22,9 +22,12 @@ use crate::registry::{Builtin, Info};
 use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
-    info: Info::new("frto", "after a timeout, new data first: the next two ACKs decide")
-        .source("RFC 5682; response RFC 4015")
-        .validated("scripted: delay spike with and without SACK, genuine loss, no new data, repeated timeouts"),
+    info: Info::new(
+        "frto",
+        "after a timeout it sends new data; the next two ACKs show whether the timeout was spurious",
+    )
+    .source("RFC 5682; response RFC 4015")
+    .validated("scripts: delay spike with and without SACK, genuine loss, no new data, repeated timeouts"),
     make: |_, _| Box::new(Frto { step: Step::Idle }),
 };
 

@@ -91,13 +91,14 @@ impl Response {
     /// What it does, in a line, and where that is from.
     pub fn described(self) -> (&'static str, &'static str) {
         match self {
-            Self::Default => ("what the judge's own source says", ""),
-            Self::Rfc4015 => {
-                ("the window becomes what is in flight and an initial window; threshold as before", "RFC 4015")
-            }
-            Self::Restore => ("window and threshold as before the episode", "the papers of 2014 to 2016"),
-            Self::SlowStartToSaved => ("slow start to the window before the episode", "Blanton and Allman 2002"),
-            Self::None => ("the verdict is counted and changes nothing", "RFC 5682 4"),
+            Self::Default => ("the response that the judge's own source defines", ""),
+            Self::Rfc4015 => (
+                "window: data in flight plus an initial window; slow-start threshold as before the episode",
+                "RFC 4015",
+            ),
+            Self::Restore => ("window and slow-start threshold as before the episode", "the papers of 2014 to 2016"),
+            Self::SlowStartToSaved => ("slow start up to the window before the episode", "Blanton and Allman 2002"),
+            Self::None => ("counts the verdict and does not change the window", "RFC 5682 4"),
         }
     }
 }

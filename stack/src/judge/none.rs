@@ -5,9 +5,9 @@ use crate::registry::{Builtin, Info};
 use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
-    info: Info::new("none", "plain loss recovery, nothing is undone")
+    info: Info::new("none", "plain loss recovery; no window reduction is undone")
         .source("RFC 6675, RFC 6582")
-        .validated("no spurious verdict in any conformance run"),
+        .validated("no conformance run has an episode judged spurious"),
     make: |_, _| Box::new(None),
 };
 

@@ -10,9 +10,9 @@ use super::{AckSample, Entry, Reduction};
 use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Reduction> = Builtin {
-    info: Info::new("prr", "the window comes down in proportion to what is delivered")
+    info: Info::new("prr", "reduces the window in proportion to the delivered data")
         .source("RFC 9937")
-        .validated("worked numbers; scripted: one loss, a burst, without SACK"),
+        .validated("hand-computed examples; scripts: one loss, a burst, without SACK"),
     make: |_, _| Box::<Prr>::default(),
 };
 

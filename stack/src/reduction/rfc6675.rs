@@ -6,12 +6,9 @@ use crate::registry::{Builtin, Info};
 use crate::scoreboard::DUP_THRESH;
 
 pub(crate) static BUILTIN: Builtin<dyn Reduction> = Builtin {
-    info: Info::new(
-        "rfc6675",
-        "the window comes down at once, and the sender waits until as much has left the network",
-    )
-    .source("RFC 6675 5; RFC 6582 3.2 without SACK")
-    .validated("scripted: the examples of both RFCs"),
+    info: Info::new("rfc6675", "reduces the window at once; the sender waits until the data in flight are below it")
+        .source("RFC 6675 5; RFC 6582 3.2 without SACK")
+        .validated("scripts: the examples of both RFCs"),
     make: |_, _| Box::new(AtOnce::default()),
 };
 

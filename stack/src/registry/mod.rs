@@ -82,14 +82,14 @@ impl Display for Need {
             Self::Sack => "sack",
             Self::Scoreboard => "SACK blocks of what has arrived",
             Self::Timestamps => "timestamps",
-            Self::DoorOptions => "the DOOR options (negotiated by itself)",
-            Self::DeliveryRate => "samples of the delivery rate (taken by itself)",
+            Self::DoorOptions => "the DOOR options (negotiated automatically)",
+            Self::DeliveryRate => "delivery-rate samples (taken automatically)",
             Self::Ecn => "ecn",
-            Self::ExactEcho => "an exact echo of marks (given by itself)",
-            Self::Backlog => "an application that writes ahead (it does by itself)",
-            Self::Blocks => "an application that writes large blocks (it does by itself)",
-            Self::Departures => "to be told of departures (done by itself)",
-            Self::Timer => "a timer (set by itself)",
+            Self::ExactEcho => "an exact echo of ECN marks (given automatically)",
+            Self::Backlog => "an application that writes ahead (set automatically)",
+            Self::Blocks => "an application that writes large blocks (set automatically)",
+            Self::Departures => "notice of each departing segment (given automatically)",
+            Self::Timer => "a timer (set automatically)",
         })
     }
 }

@@ -23,24 +23,30 @@ use crate::registry::{Builtin, Info, Parameter, Unit};
 use crate::time::Instant;
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("blest", "waits for the fast subflow if the slow one would block the window")
+    info: Info::new("blest", "waits for the fast subflow if data on the slow one would block the send window")
         .source("Ferlin et al., IFIP Networking 2016; linux: mptcp_blest.c")
-        .validated("worked numbers of the paper's rule and of the kernel's")
+        .validated("hand-computed examples of the paper's rule and of the kernel's rule")
         .parameters(&[
-            Parameter::new("delta", Unit::Number, 1.0, (0.0, 10.0), "factor of the estimate in the beginning"),
+            Parameter::new(
+                "delta",
+                Unit::Number,
+                1.0,
+                (0.0, 10.0),
+                "initial value of the correction factor of the estimate",
+            ),
             Parameter::new(
                 "lambda",
                 Unit::Number,
                 0.001,
                 (0.0, 1.0),
-                "step of that factor, up after blocking, else down",
+                "step of the correction factor: up after blocking, else down",
             ),
             Parameter::new(
                 "linux",
                 Unit::Whole,
                 0.0,
                 (0.0, 1.0),
-                "1: the rule of the out-of-tree kernel; delta and lambda unused",
+                "1: the rule of the out-of-tree kernel, which does not use delta and lambda",
             ),
         ]),
     make: |_, values| {

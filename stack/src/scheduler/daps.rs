@@ -16,17 +16,20 @@ use super::{Assignment, Decision, Offer, Reach, Scheduler};
 use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("daps", "a fixed sequence for a period, so that segments arrive in order; ahead of the window")
-        .source("Kuhn et al., ICC 2014; the implementation in out-of-tree Linux")
-        .validated("worked sequences")
-        .needs(&[Need::Backlog])
-        .parameters(&[Parameter::new(
-            "round_delay",
-            Unit::Time,
-            0.004,
-            (0.001, 0.1),
-            "one-way delays are rounded to multiples of this, half up, in whole milliseconds",
-        )]),
+    info: Info::new(
+        "daps",
+        "a fixed sequence of subflows for a period, so that segments arrive in order; sends ahead of the window",
+    )
+    .source("Kuhn et al., ICC 2014; the implementation in out-of-tree Linux")
+    .validated("hand-computed sequences")
+    .needs(&[Need::Backlog])
+    .parameters(&[Parameter::new(
+        "round_delay",
+        Unit::Time,
+        0.004,
+        (0.001, 0.1),
+        "one-way delays are rounded (half up) to multiples of this, in whole milliseconds",
+    )]),
     make: |_, values| {
         Box::new(Daps { grain: (1000.0 * values.get("round_delay")).round().max(1.0) as u64, ..Daps::default() })
     },

@@ -13,18 +13,18 @@ use super::{Assignment, Decision, Offer, Path, Reach, Scheduler};
 use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("delay-estimating", "where it is estimated to be delivered first; ahead of the window")
+    info: Info::new("delay-estimating", "the subflow with the earliest estimated delivery; sends ahead of the window")
         .source("after Dreibholz et al., GLOBECOM 2010, Adhari et al. 2011, Tsai et al., IET Communications 2010")
-        .validated("worked numbers")
+        .validated("hand-computed examples")
         .needs(&[Need::Backlog])
         .parameters(&[
-            Parameter::new("split", Unit::Whole, 0.0, (0.0, 1.0), "1: equal shares of the buffers for the subflows"),
+            Parameter::new("split", Unit::Whole, 0.0, (0.0, 1.0), "1: each subflow has an equal share of the buffers"),
             Parameter::new(
                 "reschedule",
                 Unit::Whole,
                 0.0,
                 (0.0, 1.0),
-                "1: what blocks half of the buffer is sent again",
+                "1: data that block half of the buffer are sent again",
             ),
         ]),
     make: |_, values| {

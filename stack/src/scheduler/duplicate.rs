@@ -4,7 +4,7 @@ use super::{Assignment, Decision, Offer, Scheduler, Subflows};
 use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("duplicate", "each segment on every subflow that works, at the pace of the slowest")
+    info: Info::new("duplicate", "each segment on every working subflow, at the rate of the slowest")
         .source("full duplication")
         .validated("the goodput is that of the slowest path"),
     make: |_, _| Box::new(Duplicate),

@@ -7,10 +7,10 @@ use super::{Assignment, Decision, Offer, Reach, Scheduler};
 use crate::registry::{Builtin, Info, Need};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("linux", "a burst of 64 kB to the subflow whose queue empties first, ahead of its window")
+    info: Info::new("linux", "a burst of 64 kB to the subflow whose queue empties first, even if its window is full")
         .source("Linux 6.1: mptcp_subflow_get_send")
         .needs(&[Need::Blocks])
-        .validated("worked numbers; against Linux in virtual time"),
+        .validated("hand-computed examples; comparison with Linux in virtual time"),
     make: |_, _| Box::<Linux>::default(),
 };
 

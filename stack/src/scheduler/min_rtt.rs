@@ -7,9 +7,9 @@ use super::{Assignment, Decision, Offer, Scheduler};
 use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("min-rtt", "lowest smoothed round-trip time with room in its window")
+    info: Info::new("min-rtt", "the subflow with the lowest smoothed round-trip time whose window has room")
         .source("Raiciu et al., NSDI 2012, section 4.2")
-        .validated("fills two unlike links"),
+        .validated("fills two heterogeneous links"),
     make: |_, _| Box::new(MinRtt),
 };
 

@@ -15,12 +15,12 @@ use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new(
         "otias",
-        "where it arrives first, counting the round trips of what waits there; ahead of the window",
+        "the subflow on which the segment arrives first, by the queued data and its round-trip time; sends ahead of the window",
     )
     .source("Yang, Wang, Amer, AINA workshops 2014; MP-DCCP's OTIAS module")
-    .validated("worked numbers")
+    .validated("hand-computed examples")
     .needs(&[Need::Backlog])
-    .parameters(&[Parameter::new("real", Unit::Whole, 0.0, (0.0, 1.0), "1: rounds are not rounded down")]),
+    .parameters(&[Parameter::new("real", Unit::Whole, 0.0, (0.0, 1.0), "1: the number of rounds is not rounded down")]),
     make: |_, values| Box::new(Otias { real: values.get("real") == 1.0 }),
 };
 

@@ -6,9 +6,9 @@ use super::{Assignment, Decision, Offer, Scheduler};
 use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("remp", "the whole stream on every subflow, each at its own pace")
+    info: Info::new("remp", "the whole data stream on every subflow, each at its own rate")
         .source("Erbshaeusser, Froemmgen et al., ICC 2016; out-of-tree Linux: mptcp_remp.c")
-        .validated("a loss on one path costs no timeout; goodput of the faster path"),
+        .validated("a loss on one path causes no timeout; goodput of the faster path"),
     make: |_, _| Box::<Remp>::default(),
 };
 

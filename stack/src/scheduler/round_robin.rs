@@ -4,9 +4,9 @@ use super::{Assignment, Decision, Offer, Scheduler};
 use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("round-robin", "one segment to each subflow with room, in turn")
+    info: Info::new("round-robin", "one segment to each subflow whose window has room, in turn")
         .source("the papers' scheduler")
-        .validated("alternates while both have room"),
+        .validated("alternates while both windows have room"),
     make: |_, _| Box::new(RoundRobin { next: 0, subflows: 1 }),
 };
 

@@ -11,37 +11,40 @@ use crate::registry::{Builtin, Info};
 const TS: &str = "3GPP TS 23.501 5.32.8";
 
 pub(crate) static ACTIVE_STANDBY: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("active-standby", "one subflow, of the lowest priority number; another one only when it fails")
+    info: Info::new("active-standby", "only the subflow with the lowest priority number, and the next one if it fails")
         .source(TS)
-        .validated("the standby carries nothing while the active one works"),
+        .validated("the standby subflow carries no data while the active one works"),
     make: |_, _| Box::new(Only { least: |p| f64::from(p.policy.priority) }),
 };
 
 pub(crate) static SMALLEST_DELAY: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("smallest-delay", "the subflow with the lowest smoothed round-trip time alone")
+    info: Info::new("smallest-delay", "only the subflow with the lowest smoothed round-trip time")
         .source(TS)
-        .validated("never uses the slower one of two that work"),
+        .validated("never uses the slower of two working subflows"),
     make: |_, _| Box::new(Only { least: |p| p.srtt.as_secs_f64() }),
 };
 
 pub(crate) static PRIORITY: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("priority", "the lowest priority number with room, then the next one")
+    info: Info::new("priority", "the subflow with the lowest priority number whose window has room, then the next one")
         .source(TS)
-        .validated("overflows in the order of priorities"),
+        .validated("data overflow to the next subflow in the order of priorities"),
     make: |_, _| Box::new(First { least: |p| f64::from(p.policy.priority) }),
 };
 
 pub(crate) static CHEAPEST_PATH_FIRST: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("cheapest-path-first", "the lowest cost with room, then the next one")
+    info: Info::new("cheapest-path-first", "the subflow with the lowest cost whose window has room, then the next one")
         .source("Amend, Rakocevic et al., \"Cost optimized multipath scheduling in 5G for Video-on-Demand traffic\", CCNC 2021")
-        .validated("overflows in the order of costs"),
+        .validated("data overflow to the next subflow in the order of costs"),
     make: |_, _| Box::new(First { least: |p| p.policy.cost }),
 };
 
 pub(crate) static LOAD_BALANCING: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("load-balancing", "octets in proportion to the weights of the paths, waiting for whose turn it is")
-        .source(TS)
-        .validated("shares of 3 to 1"),
+    info: Info::new(
+        "load-balancing",
+        "octets in proportion to the weights of the paths; waits for the subflow whose turn it is",
+    )
+    .source(TS)
+    .validated("weights of 3 and 1 give shares of 3 to 1"),
     make: |_, _| Box::<LoadBalancing>::default(),
 };
 

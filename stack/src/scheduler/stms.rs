@@ -18,12 +18,18 @@ use crate::time::Instant;
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new(
         "after-stms",
-        "slow paths take data ahead by a gap, so that it meets the fast path's; ahead of the window",
+        "slow paths take data from further ahead in the stream, so that all arrive in order; sends ahead of the window",
     )
     .source("after Shi et al., USENIX ATC 2018")
-    .validated("worked number; less waits at the receiver than with min-rtt")
+    .validated("a hand-computed example; less data wait at the receiver than with `min-rtt`")
     .needs(&[Need::Backlog])
-    .parameters(&[Parameter::new("step", Unit::Number, 0.25, (0.0, 10.0), "segments by which the gap adapts")]),
+    .parameters(&[Parameter::new(
+        "step",
+        Unit::Number,
+        0.25,
+        (0.0, 10.0),
+        "segments by which the distance ahead in the stream adapts",
+    )]),
     make: |_, values| Box::new(Stms { step: values.get("step"), ..Stms::default() }),
 };
 

@@ -16,17 +16,20 @@ use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 use crate::time::Instant;
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("after-sttf", "where it is delivered first, counting how the window grows; ahead of the window")
-        .source("after Hurtig et al., IEEE/ACM Transactions on Networking 27(1), 2019; the authors' kernel")
-        .validated("worked numbers")
-        .needs(&[Need::Backlog])
-        .parameters(&[Parameter::new(
-            "alpha",
-            Unit::Share,
-            0.1,
-            (0.0, 1.0),
-            "round-trip times closer than this, in parts of the least, count as equal",
-        )]),
+    info: Info::new(
+        "after-sttf",
+        "the subflow with the earliest delivery, including the growth of its window; sends ahead of the window",
+    )
+    .source("after Hurtig et al., IEEE/ACM Transactions on Networking 27(1), 2019; the authors' kernel")
+    .validated("hand-computed examples")
+    .needs(&[Need::Backlog])
+    .parameters(&[Parameter::new(
+        "alpha",
+        Unit::Share,
+        0.1,
+        (0.0, 1.0),
+        "round-trip times that differ by less than this share of the lowest one count as equal",
+    )]),
     make: |_, values| Box::new(Sttf { alpha: values.get("alpha"), ..Sttf::default() }),
 };
 

@@ -119,7 +119,7 @@ impl Manager {
         let id: u8 = number(id)?;
         match self.endpoints.iter().position(|e| e.id == id) {
             Some(at) => Ok(at),
-            None => Stop::wrong(format!("ip mptcp endpoint: there is none with the id {id}")),
+            None => Stop::wrong(format!("ip mptcp endpoint: no endpoint has the id {id}")),
         }
     }
 

@@ -1,9 +1,10 @@
-"""The sentences of the report: each number in them is computed from the runs."""
+"""Chooses the sentences of the report: each number in them is computed from the runs."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from anabranch.experiments.aina2014 import sentences as say
 from anabranch.experiments.aina2014.names import (
     CEILING,
     CONTROLLERS,
@@ -17,7 +18,7 @@ from anabranch.experiments.aina2014.names import (
 )
 from anabranch.experiments.base import Data
 from anabranch.experiments.beside import Statement
-from anabranch.experiments.models import COLUMNS, PAIRS
+from anabranch.experiments.sentences import COLUMNS, PAIRS
 from anabranch.experiments.words import NONE, of, span, typeset
 
 _NEGLIGIBLE = 0.005
@@ -38,17 +39,22 @@ def opening(data: Data) -> str:
         ]
         for model in ("legacy", "coupled")
     )
-    collapse = ", ".join(f"{rate:.2f} ({label})" for rate, label in zip(legacy, CONTROLLERS.values(), strict=True))
-    return (
-        "Without any reordering recovery, a receiver that acknowledges each subflow independently of the data order "
-        f"(RFC 8684) lets MPTCP fill both links: in {of(full, len(shares))} cells (three controllers, SF-1 of 10 to "
-        f"500 ms, constant delays) it reaches {_GOAL:.2f} or more of the goodput ceiling of {CEILING:.4f} Mbit/s (2 x "
-        f"0.5 Mbit/s x {PAYLOAD}/{PACKET}); the least is {least:.4f} of it, {least * CEILING:.3f} Mbit/s, with the "
-        f"{CONTROLLERS[controller]} controller and SF-1 at {delay}. In the model that the paper measured, a gap in the "
-        "data order freezes the subflow's acknowledgement, and the same transfer collapses to the rate of one link: "
-        f"{collapse} Mbit/s with SF-1 at {TABLE_DELAY}, where the paper has 0.50. It is that rule, not the disorder: "
-        f"under it the engine of the first figure, too, falls to {span(coupled, '{:.2f}')} Mbit/s."
+    rates = ", ".join(
+        say.COLLAPSE_RATE(rate=f"{rate:.2f}", controller=label)
+        for rate, label in zip(legacy, CONTROLLERS.values(), strict=True)
     )
+    first = say.OPENING(
+        cells=of(full, len(shares)),
+        goal=f"{_GOAL:.2f}",
+        ceiling=f"{CEILING:.4f}",
+        payload=PAYLOAD,
+        packet=PACKET,
+        least=f"{least:.4f}",
+        rate=f"{least * CEILING:.3f}",
+        controller=CONTROLLERS[controller],
+        delay=delay,
+    )
+    return f"{first} {say.COLLAPSE(rates=rates, delay=TABLE_DELAY, coupled=span(coupled, '{:.2f}'))}"
 
 
 def findings(data: Data) -> list[str]:
@@ -76,37 +82,26 @@ def _goodput(data: Data, model: str, controller: str, recovery: str) -> float:
 def _fluctuating(data: Data) -> str:
     shares = dict(_shares(data, "fluctuating"))
     below = {cell: share for cell, share in shares.items() if share < _GOAL}
-    text = (
-        f"With delays that fluctuate by 5 %, as in the paper, the independent receiver reaches {_GOAL:.2f} of the "
-        f"ceiling in {of(len(shares) - len(below), len(shares))} cells."
-    )
+    said = [say.FLUCTUATING(goal=f"{_GOAL:.2f}", cells=of(len(shares) - len(below), len(shares)))]
     if below:
-        cells = ", ".join(f"{share:.3f} with {CONTROLLERS[c]} at {d}" for (c, d), share in below.items())
-        text += f" Below it: {cells}."
+        cells = ", ".join(
+            say.BELOW(share=f"{share:.3f}", controller=CONTROLLERS[c], delay=d) for (c, d), share in below.items()
+        )
+        said.append(say.FLUCTUATING_BELOW(below=cells))
         if any(delay == "500 ms" for _, delay in below):
-            text += (
-                " There the links themselves reorder packets of one subflow: 5 % of 500 ms is more than the 23.6 ms "
-                "between two packets."
-            )
+            said.append(say.FLUCTUATING_LINKS)
         if any(controller == "fully-coupled" for controller, _ in below):
-            text += (
-                " And losses in full queues are real: Fully Coupled answers with half of the total window, taken from "
-                "the subflow that lost, which can leave that one with a window of one segment for minutes."
-            )
-    return text
+            said.append(say.FLUCTUATING_LOSSES)
+    return " ".join(said)
 
 
 def _reproduction(data: Data) -> str:
     apart = {model: _distance(data, model) for model in MODELS}
     parts = [
-        f"{MODELS[model].lower()} {ratio:.1f} points of out-of-order ratio and {rate:.2f} Mbit/s"
+        say.REPRODUCTION_MODEL(model=MODELS[model].lower(), ratio=f"{ratio:.1f}", rate=f"{rate:.2f}")
         for model, (ratio, rate) in apart.items()
     ]
-    return (
-        f"Mean distance from the paper's Tables I and II over their 15 cells: {'; '.join(parts)}. The legacy model is "
-        "what the paper measured, as far as its links and random draws are known; the other two columns are not meant "
-        "to agree with it."
-    )
+    return say.REPRODUCTION(models="; ".join(parts))
 
 
 def _distance(data: Data, model: str) -> tuple[float, float]:
@@ -122,12 +117,7 @@ def _distance(data: Data, model: str) -> tuple[float, float]:
 
 
 def _coupled(data: Data) -> str:
-    return (
-        "Under the papers' receiver, but with each algorithm as its own paper or RFC defines it, the best gains over "
-        f"none at {TABLE_DELAY} are: {'; '.join(_best(data))}. The loss episodes of a transfer there, and those that "
-        f"the sender found out to be spurious: {_seen(data)}. TCP-DOOR looks for packets that overtake each other on a "
-        "subflow; the coupled receiver sends duplicate acknowledgements for packets that arrived in their order."
-    )
+    return say.COUPLED(delay=TABLE_DELAY, gains="; ".join(_best(data)), seen=_seen(data))
 
 
 def _best(data: Data) -> Iterator[str]:
@@ -138,10 +128,12 @@ def _best(data: Data) -> Iterator[str]:
         best = rows.iloc[int(rows["difference"].to_numpy().argmax())]
         least = best["difference"] if math.isnan(best["low"]) else best["low"]
         if least < _NEGLIGIBLE:
-            yield f"{label}: none to speak of ({best['baseline']:.2f} Mbit/s)"
+            yield say.BEST_NONE(controller=label, rate=f"{best['baseline']:.2f}")
         else:
             name = RECOVERIES[best["recovery"]]
-            yield f"{label}: {name}, {best['mean']:.2f} against {best['baseline']:.2f} Mbit/s"
+            yield say.BEST(
+                controller=label, recovery=name, rate=f"{best['mean']:.2f}", before=f"{best['baseline']:.2f}"
+            )
 
 
 def _seen(data: Data) -> str:
@@ -153,7 +145,7 @@ def _seen(data: Data) -> str:
                 data.mean("tables", f"episodes_spurious_judged_{verdict}", **cell).mean
                 for verdict in ("spurious", "genuine")
             )
-            parts.append(f"{label} {seen:.0f} of {seen + missed:.0f}")
+            parts.append(say.SEEN(recovery=label, seen=f"{seen:.0f}", total=round(seen + missed)))
     return ", ".join(parts)
 
 
@@ -166,14 +158,12 @@ def _independent(data: Data) -> str:
         + data.mean("tables", "episodes_spurious_judged_genuine", recovery=name, model="independent").mean
         for name in RECOVERIES
     ) / len(RECOVERIES)
-    spurious = (
-        "no loss episode is spurious" if judged == 0 else f"{judged:.2g} loss episodes of a transfer are spurious"
-    )
-    return (
-        f"Under the independent receiver a recovery has next to nothing to do at {TABLE_DELAY}: {spurious}, and the "
-        f"largest difference to none is {typeset(format(largest['difference'], '+.3f'))} Mbit/s "
-        f"({RECOVERIES[largest['recovery']]} with {CONTROLLERS[largest['controller']]}). The packets that wait for the "
-        "other path still wait (see the out-of-order ratio): that costs memory and delay, not throughput."
+    return say.INDEPENDENT(
+        delay=TABLE_DELAY,
+        spurious=say.SPURIOUS(episodes=f"{judged:.2g}") if judged else say.SPURIOUS_NONE,
+        difference=typeset(format(largest["difference"], "+.3f")),
+        recovery=RECOVERIES[largest["recovery"]],
+        controller=CONTROLLERS[largest["controller"]],
     )
 
 
@@ -192,20 +182,29 @@ def _delay_difference(data: Data) -> str:
         if known:
             (controller, recovery, delay), low = min(known.items(), key=lambda item: item[1])
             parts.append(
-                f"{label.lower()} {low:.2f} to {max(known.values()):.2f} Mbit/s, the least with "
-                f"{CONTROLLERS[controller]} and {RECOVERIES[recovery]} at {int(delay.split()[0]) - 10} ms"
+                say.DELAYS_MODEL(
+                    model=label.lower(),
+                    low=f"{low:.2f}",
+                    high=f"{max(known.values()):.2f}",
+                    controller=CONTROLLERS[controller],
+                    recovery=RECOVERIES[recovery],
+                    difference=int(delay.split()[0]) - 10,
+                )
             )
-    return f"Over delay differences of 0 to 500 ms, all controllers and recoveries together: {'; '.join(parts)}."
+    return say.DELAYS(models="; ".join(parts))
 
 
 def _door(data: Data) -> str:
     means = data.sweeps["door"].means()
     rates = means["mean"].to_numpy()
     low, high = means.iloc[int(rates.argmin())], means.iloc[int(rates.argmax())]
-    return (
-        f"TCP-DOOR's T1 and T2, which its authors leave open, from 0.5 to 8 round-trip times each: goodput from "
-        f"{low['mean']:.3f} (T1 {low['door_t1']:g}, T2 {low['door_t2']:g}) to {high['mean']:.3f} Mbit/s "
-        f"(T1 {high['door_t1']:g}, T2 {high['door_t2']:g})."
+    return say.DOOR(
+        low=f"{low['mean']:.3f}",
+        low_t1=f"{low['door_t1']:g}",
+        low_t2=f"{low['door_t2']:g}",
+        high=f"{high['mean']:.3f}",
+        high_t1=f"{high['door_t1']:g}",
+        high_t2=f"{high['door_t2']:g}",
     )
 
 
@@ -243,7 +242,7 @@ def _growth(data: Data, model: str) -> str:
         if r != "none"
     ]
     known = [value for value in values if not math.isnan(value)]
-    return f"{max(known):.1f}-fold" if known else NONE
+    return say.FOLD(factor=f"{max(known):.1f}") if known else NONE
 
 
 def _dsack_ratio(data: Data, model: str) -> str:
@@ -268,8 +267,8 @@ def _smallest_buffer(data: Data, model: str) -> str:
         return NONE
     least = min(max(row) for row in sizes.values())
     best = [recovery for recovery, row in sizes.items() if max(row) == least]
-    who = RECOVERIES[best[0]] if len(best) == 1 else "no difference"
-    return f"{who}, {span(sizes[best[0]], '{:.0f}')} packets"
+    who = RECOVERIES[best[0]] if len(best) == 1 else say.NO_DIFFERENCE
+    return say.BUFFER(recovery=who, size=span(sizes[best[0]], "{:.0f}"))
 
 
 def _far(data: Data, model: str) -> str:
@@ -286,52 +285,18 @@ def _far(data: Data, model: str) -> str:
     return span(gains, "{:+.0f} %")
 
 
-STATEMENTS = (
-    Statement("Without recovery, equal and constant delays: both links (Mbit/s)", "IV.C.1", "1", _equal_constant),
-    Statement("Without recovery, any other case: one link (Mbit/s)", "IV.C.1", "0.5", _other_cases),
-    Statement("Recovery raises the out-of-order ratio at most by", "IV.C.2", "8-fold", _growth),
-    Statement("Out-of-order ratio with D-SACK, on average", "IV.C.2", "40.6 %", _dsack_ratio),
-    Statement(
-        "Gain of D-SACK over none, all controllers",
-        "IV.C.2",
-        "60 to 70 %",
-        lambda data, model: span(_gain(data, model, "dsack", tuple(CONTROLLERS)), "{:+.0f} %"),
-    ),
-    Statement(
-        "Gain of TCP-DOOR over none, Uncoupled and Coupled",
-        "IV.C.2",
-        "70 %",
-        lambda data, model: span(_gain(data, model, "door", ("uncoupled", "rtt-compensator")), "{:+.0f} %"),
-    ),
-    Statement(
-        "Gain of F-RTO over none, at most",
-        "IV.C.2",
-        "43.1 %",
-        lambda data, model: span([max(_gain(data, model, "frto", tuple(CONTROLLERS)))], "{:+.1f} %"),
-    ),
-    Statement("Least memory", "IV.C.2", "F-RTO, 12 to 29 packets", _smallest_buffer),
-    Statement(
-        "Gain of any recovery beyond a difference of 200 ms, coupled controllers",
-        "IV.C.2",
-        "below 20 %",
-        _far,
-        needs="delays",
-    ),
-)
+_STATED: Mapping[str, Callable[[Data, str], str]] = {
+    "both_links": _equal_constant,
+    "one_link": _other_cases,
+    "growth": _growth,
+    "dsack_ratio": _dsack_ratio,
+    "dsack_gain": lambda data, model: span(_gain(data, model, "dsack", tuple(CONTROLLERS)), "{:+.0f} %"),
+    "door_gain": lambda data, model: span(_gain(data, model, "door", ("uncoupled", "rtt-compensator")), "{:+.0f} %"),
+    "frto_gain": lambda data, model: span([max(_gain(data, model, "frto", tuple(CONTROLLERS)))], "{:+.1f} %"),
+    "memory": _smallest_buffer,
+    "far": _far,
+}
+_NEEDS = {"far": "delays"}
+STATEMENTS = tuple(Statement(*texts, _STATED[name], _NEEDS.get(name, "")) for name, texts in say.STATED.items())
 
-NOTES = (
-    "Columns. Paper: Tables I and II as printed, statements of the text; figures without numbers stay empty. "
-    + COLUMNS,
-    "The paper's Coupled is RFC 6356 per acknowledgement with alpha as in its equation (6): the controller "
-    "rtt-compensator. Fully Coupled is equations (3) and (4).",
-    "The paper heads its buffer column “KB” and its text says “2MB”. Neither is the unit: printed x 10^6 / (8 x "
-    "1400) is a whole number of packets in every cell (1.1648 is 104, 2.296 is 205), so the unit is Mbit of payload, "
-    "and the packets stand here.",
-    "The paper's columns disagree in places: 0.5 Mbit/s x (SF-0 + SF-1 utilisation) should be the aggregate "
-    "throughput, but for Fully Coupled with Eifel it is 0.72 where 0.50 is printed, with TCP-DOOR 0.83 and 0.61, "
-    "with D-SACK 0.62 and 0.80.",
-    "The paper does not say how often the delay is drawn anew, what the queues hold, or how many runs stand behind a "
-    "number. Here, for all columns: at each write of the application, one draw for both directions, packets may "
-    "overtake each other, queues of 100 packets, as in the model.",
-    PAIRS,
-)
+NOTES = (say.NOTES[0], COLUMNS, *say.NOTES[1:], PAIRS)

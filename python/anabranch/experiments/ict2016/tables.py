@@ -111,7 +111,7 @@ def _sensitivity(case: str) -> "Callable[[Data], Table]":
     def make(data: Data) -> Table:
         groups = {place: (f"{metres} m", {"case": case, "place": place}) for place, metres in _PLACES.items()}
         table = choices(data, f"Scenario {case}, {CASES[case]}, Coupled, 20 s.", CHOICES, RECOVERIES, groups)
-        title = f"What hangs on what the paper does not state, scenario {case}"
+        title = f"Effect of what the paper does not state, scenario {case}"
         return Table(title, table.caption, table.groups, table.head, table.rows, table.left, table.frame)
 
     return make

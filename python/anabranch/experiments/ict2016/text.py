@@ -1,18 +1,18 @@
-"""The sentences of the report: each number in them is computed from the runs."""
+"""Chooses the sentences of the report: each number in them is computed from the runs."""
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from anabranch.experiments.base import Data
 from anabranch.experiments.beside import Statement
+from anabranch.experiments.ict2016 import sentences as say
 from anabranch.experiments.ict2016.names import CASES, CHOICES, CONTROLLERS, NEAR, RADIOS, printed, tcp
-from anabranch.experiments.models import COLUMNS, MODELS, PAIRS, RECOVERIES
+from anabranch.experiments.models import MODELS, RECOVERIES
+from anabranch.experiments.sentences import COLUMNS, LEGACY_WIRELESS, PAIRS
 from anabranch.experiments.wireless import SWEEP, alone, averaged, best_alone, distances, goodput
 from anabranch.experiments.words import listed, of, span
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _WORTH = 0.03
 """A gain or loss that is less of the throughput is none."""
@@ -28,25 +28,21 @@ def opening(data: Data) -> str:
         rates = [span([_near(data, model, case, c, "none") for c in CONTROLLERS], "{:.1f}") for model in MODELS]
         single = [alone(data, int(NEAR), over=radio) for radio in dict.fromkeys(RADIOS[case])]
         parts.append(
-            f"{label}: {rates[2]} under a standard receiver, {rates[1]} under the papers', {rates[0]} in the model "
-            f"that the paper measured, with plain TCP at {listed([f'{rate:.1f}' for rate in single])}"
+            say.OPENING_CASE(
+                case=label,
+                independent=rates[2],
+                coupled=rates[1],
+                legacy=rates[0],
+                tcp=listed([f"{rate:.1f}" for rate in single]),
+            )
         )
-    short = (
-        " In 8 s; the seconds of data that still wait then for the slower path are not counted, so 50 s give more."
-        if data.quick
-        else ""
-    )
-    return (
-        "Mbit/s over two wireless paths at 10 m, without any reordering recovery, all controllers. "
-        f"{'; '.join(parts)}.{short} A receiver that acknowledges each subflow independently of the data order (RFC "
-        "8684) uses both paths, like or unlike. Where a gap in the data order freezes a subflow's acknowledgement, one "
-        "path is lost, and it may be the faster one."
-    )
+    said = [say.OPENING(cases="; ".join(parts)), *([say.OPENING_SHORT] if data.quick else []), say.OPENING_WHY]
+    return " ".join(said)
 
 
 def findings(data: Data) -> list[str]:
     """What else the numbers say."""
-    said = [_reproduction(data), _throughput(data), _advice(data), _coupled(data), _independent(data), _distance(data)]
+    said = [_reproduction(data), _goodput(data), _advice(data), _coupled(data), _independent(data), _distance(data)]
     return [*said, _sensitivity(data)] if "sensitivity" in data.sweeps else said
 
 
@@ -76,32 +72,35 @@ def _reproduction(data: Data) -> str:
         buffers.sort()
         factor = 2 ** buffers[len(buffers) // 2]
         parts.append(
-            f"{label.lower()} {sum(ratios) / len(ratios):.1f} points of out-of-order ratio, and half of the buffers "
-            f"within a factor of {factor:.1f}"
+            say.REPRODUCTION_MODEL(
+                model=label.lower(), ratio=f"{sum(ratios) / len(ratios):.1f}", factor=f"{factor:.1f}"
+            )
         )
     cells = (("none", "uncoupled"), ("dsack", "uncoupled"), ("door", "rtt-compensator"), ("frto", "uncoupled"))
     some = [
-        f"{RECOVERIES[r]} with {CONTROLLERS[c]} {_measure(data, 'ooo_ratio', 100, 'legacy', '1', c, r):.1f} % "
-        f"({printed({'case': '1', 'controller': c, 'recovery': r}, 'ooo_ratio_pct'):.1f})"
+        say.REPRODUCTION_RATIO(
+            recovery=RECOVERIES[r],
+            controller=CONTROLLERS[c],
+            ratio=f"{_measure(data, 'ooo_ratio', 100, 'legacy', '1', c, r):.1f}",
+            printed=f"{printed({'case': '1', 'controller': c, 'recovery': r}, 'ooo_ratio_pct'):.1f}",
+        )
         for r, c in cells
     ]
-    return (
-        f"Mean distance from the paper's Table III, and from its Table IV, over {len(buffers)} cells: "
-        f"{'; '.join(parts)}. Out-of-order ratios of scenario 1 in the legacy model (paper): {'; '.join(some)}."
-    )
+    return say.REPRODUCTION(cells=len(buffers), models="; ".join(parts), ratios="; ".join(some))
 
 
-def _throughput(data: Data) -> str:
+def _goodput(data: Data) -> str:
     single = alone(data, int(NEAR), over="11g-54")
     door, none = (_near(data, "legacy", "1", "uncoupled", name) for name in ("door", "none"))
     dsack = max(_near(data, "legacy", "3", c, "dsack") for c in CONTROLLERS)
     slow = max(_near(data, "legacy", "3", c, "none") for c in CONTROLLERS)
-    return (
-        "Throughput, which the paper has in its text only, in the legacy model at 10 m: scenario 1 with TCP-DOOR and "
-        f"Uncoupled {door:.1f} Mbit/s (up to 25), {100 * (door / none - 1):.0f} % above none (66 %) with "
-        f"{none:.1f}; scenario 3 with D-SACK {dsack:.1f} at most (up to 15), with none {slow:.1f} (not above 2): of "
-        f"two unlike paths the slower one survives. Plain TCP over 54 Mbit/s gets {single:.1f} (at most 15; the engine "
-        "delays acknowledgements, and with one for each packet it gets 15.8)."
+    return say.GOODPUT(
+        door=f"{door:.1f}",
+        gain=f"{100 * (door / none - 1):.0f}",
+        none=f"{none:.1f}",
+        dsack=f"{dsack:.1f}",
+        slow=f"{slow:.1f}",
+        tcp=f"{single:.1f}",
     )
 
 
@@ -120,14 +119,13 @@ def _advice(data: Data) -> str:
     for model, label in MODELS.items():
         found = {case: _best(data, model, case) for case in CASES}
         said = [
-            f"{case}: {RECOVERIES[name]} ({100 * gain:+.0f} %)" if gain > _WORTH else f"{case}: none needed"
+            say.ADVICE_BEST(case=case, recovery=RECOVERIES[name], gain=f"{100 * gain:+.0f}")
+            if gain > _WORTH
+            else say.ADVICE_NONE(case=case)
             for case, (name, gain) in found.items()
         ]
-        parts.append(f"{label.lower()} {', '.join(said)}")
-    return (
-        "The paper advises TCP-DOOR for like paths (scenarios 1 and 2) and D-SACK for unlike ones (3 and 4). Best "
-        f"recovery over all controllers and distances, with its gain over none: {'; '.join(parts)}."
-    )
+        parts.append(say.ADVICE_MODEL(model=label.lower(), cases=", ".join(said)))
+    return say.ADVICE(models="; ".join(parts))
 
 
 def _coupled(data: Data) -> str:
@@ -135,17 +133,16 @@ def _coupled(data: Data) -> str:
     for name, label in _OTHERS.items():
         gains = [_gain(data, "coupled", case, c, name) for case, c in itertools.product(CASES, CONTROLLERS)]
         better, worse = (sum(sign * gain > _WORTH for gain in gains) for sign in (1, -1))
-        parts.append(f"{label} helps in {of(better, len(gains))} cells and harms in {worse}")
+        parts.append(say.HELPS(recovery=label, better=of(better, len(gains)), worse=worse))
     shares = [
         max(_near(data, "coupled", case, c, r) for c in CONTROLLERS for r in RECOVERIES)
         / sum(alone(data, int(NEAR), over=radio) for radio in RADIOS[case])
         for case in CASES
     ]
-    return (
-        "Under the papers' receiver, but with each algorithm as its own paper or RFC defines it, at 10 m: "
-        f"{'; '.join(parts)}; less than {100 * _WORTH:.0f} % either way counts as nothing. The best combination gets "
-        f"{span([100 * share for share in shares], '{:.0f} %')} of what plain TCP gets over both paths one by one, "
-        "depending on the scenario."
+    return say.COUPLED(
+        recoveries="; ".join(parts),
+        worth=f"{100 * _WORTH:.0f}",
+        shares=span([100 * share for share in shares], "{:.0f} %"),
     )
 
 
@@ -160,11 +157,10 @@ def _independent(data: Data) -> str:
         for case in CASES
     }
     everything = [100 * share for found in shares.values() for share in found]
-    return (
-        f"Under a standard receiver none of them is needed: at 10 m {span(everything, '{:.0f} %')} of what plain TCP "
-        "gets over both paths one by one, all scenarios and controllers, without recovery; a recovery changes that by "
-        f"{span([100 * gain for gain in gains], '{:+.1f} %')}. What it costs is memory: up to "
-        f"{max(_buffers(data)):.0f} packets wait for those on the slower path."
+    return say.INDEPENDENT(
+        shares=span(everything, "{:.0f} %"),
+        change=span([100 * gain for gain in gains], "{:+.1f} %"),
+        size=f"{max(_buffers(data)):.0f}",
     )
 
 
@@ -180,7 +176,7 @@ def _distance(data: Data) -> str:
     fast = {metres: alone(data, metres, over="11g-54") for metres in at}
     half = next((metres for metres in at if fast[metres] < fast[at[0]] / 2), at[-1])
     none = next((metres for metres in at if fast[metres] < 1), None)
-    ends = f" and gets less than 1 Mbit/s from {none} m on" if none else ""
+    ends = f" {say.DISTANCE_ENDS(none=none)}" if none else ""
     parts = []
     for model, label in MODELS.items():
         worse = sum(
@@ -188,12 +184,9 @@ def _distance(data: Data) -> str:
             < (1 - _WORTH) * best_alone(data, metres, list(tcp(case).values()))
             for case, c, metres in itertools.product(CASES, CONTROLLERS, at)
         )
-        parts.append(f"{label.lower()} in {of(worse, len(CASES) * len(CONTROLLERS) * len(at))}")
-    return (
-        f"Over distance. Plain TCP over 54 Mbit/s falls below half of its rate at {half} m{ends} (paper: worse beyond "
-        "70 m, less than 1 Mbit/s beyond 80 m). Cells, of all scenarios, controllers and distances, in which two paths "
-        f"without recovery are slower than plain TCP over the better one: {'; '.join(parts)}. {_worst(data)}"
-    )
+        total = len(CASES) * len(CONTROLLERS) * len(at)
+        parts.append(say.DISTANCE_MODEL(model=label.lower(), worse=of(worse, total)))
+    return f"{say.DISTANCE(half=half, ends=ends, models='; '.join(parts))} {_worst(data)}"
 
 
 def _worst(data: Data) -> str:
@@ -205,9 +198,8 @@ def _worst(data: Data) -> str:
         if best > _ALIVE:
             found.append((rate / best, rate, best, case, controller, metres))
     _, rate, best, case, controller, metres = min(found)
-    return (
-        f"Under the independent receiver the worst is scenario {case} with {CONTROLLERS[controller]} at {metres} m: "
-        f"{rate:.2f} Mbit/s against {best:.2f}."
+    return say.WORST(
+        case=case, controller=CONTROLLERS[controller], metres=metres, rate=f"{rate:.2f}", best=f"{best:.2f}"
     )
 
 
@@ -226,23 +218,19 @@ def _sensitivity(data: Data) -> str:
     spreads = []
     for model, label in MODELS.items():
         rates = [rate(model, "1", "none", choice) for choice in CHOICES]
-        spreads.append(f"{label.lower()} {span(rates, '{:.1f}')}")
+        spreads.append(say.SENSITIVITY_MODEL(model=label.lower(), rate=span(rates, "{:.1f}")))
     far = [rate("independent", "1", "none", choice, "far") for choice in ("exponent-2", "as-chosen", "exponent-3")]
-    return (
-        "What hangs on what the paper leaves open (Coupled). That TCP-DOOR is best in scenario 1 and D-SACK in "
-        f"scenario 3 at 10 m holds in the legacy model under {of(len(stated), len(CHOICES))} choices. Without recovery "
-        f"scenario 1 gets, over all choices: {'; '.join(spreads)} Mbit/s. "
-        "At 50 m the exponent of the path loss decides: the "
-        f"independent receiver gets {listed([f'{value:.1f}' for value in far])} Mbit/s there "
-        "with 2.0, 2.5 and 3.0 (scenario 1)."
+    low, chosen, high = (f"{value:.1f}" for value in far)
+    return say.SENSITIVITY(
+        choices=of(len(stated), len(CHOICES)), models="; ".join(spreads), low=low, chosen=chosen, high=high
     )
 
 
-def _rates(case: str, recovery: str, form: str = "{:.1f}") -> "Callable[[Data, str], str]":
+def _rates(case: str, recovery: str, form: str = "{:.1f}") -> Callable[[Data, str], str]:
     return lambda data, model: span([_near(data, model, case, c, recovery) for c in CONTROLLERS], form)
 
 
-def _gains(case: str, recoveries: tuple[str, ...], *controllers: str) -> "Callable[[Data, str], str]":
+def _gains(case: str, recoveries: tuple[str, ...], *controllers: str) -> Callable[[Data, str], str]:
     def measure(data: Data, model: str) -> str:
         cells = itertools.product(controllers or CONTROLLERS, recoveries)
         return span([100 * _gain(data, model, case, c, r) for c, r in cells], "{:+.0f} %")
@@ -256,7 +244,7 @@ def _beyond(data: Data, model: str) -> str:
         goodput(data, metres, model=model, case="1", controller=c, recovery=r).mean
         for metres, c, r in itertools.product(far, CONTROLLERS, RECOVERIES)
     ]
-    return f"at most {max(found):.2f}"
+    return say.AT_MOST(rate=f"{max(found):.2f}")
 
 
 def _memory(data: Data, model: str) -> str:
@@ -268,47 +256,25 @@ def _memory(data: Data, model: str) -> str:
         least += [name for name, size in sizes.items() if size <= best]
     counts = {name: least.count(name) for name in _OTHERS}
     name = max(counts, key=lambda recovery: counts[recovery])
-    return f"{RECOVERIES[name]}, {counts[name]} of {len(CASES) * len(CONTROLLERS)} cells"
+    return say.MEMORY(recovery=RECOVERIES[name], count=counts[name], total=len(CASES) * len(CONTROLLERS))
 
 
-STATEMENTS = (
-    Statement("Scenario 1, TCP-DOOR (Mbit/s)", "IV.A", "up to 25", _rates("1", "door")),
-    Statement("Scenario 1, TCP-DOOR over none", "IV.A", "+66 %", _gains("1", ("door",))),
-    Statement(
-        "Scenario 1, D-SACK over none, not Fully Coupled",
-        "IV.A",
-        "+33 %",
-        _gains("1", ("dsack",), "uncoupled", "rtt-compensator"),
-    ),
-    Statement(
-        "Scenario 2, TCP-DOOR, D-SACK and F-RTO over none, Uncoupled",
-        "IV.A",
-        "up to +42 %",
-        _gains("2", ("door", "dsack", "frto"), "uncoupled"),
-    ),
-    Statement("Scenario 2, Eifel over none", "IV.A", "not noticeable", _gains("2", ("eifel",))),
-    Statement("Scenario 3, D-SACK (Mbit/s)", "IV.B", "up to 15", _rates("3", "dsack")),
-    Statement("Scenario 3, none (Mbit/s)", "IV.B", "not above 2", _rates("3", "none")),
-    Statement("Scenario 3, Eifel (Mbit/s)", "IV.B", "not above 2", _rates("3", "eifel")),
-    Statement("Scenario 4, D-SACK (Mbit/s)", "IV.B", "4 to 5", _rates("4", "dsack")),
-    Statement("Scenario 4, F-RTO (Mbit/s)", "IV.B", "4 to 5", _rates("4", "frto")),
-    Statement("Scenario 4, none (Mbit/s)", "IV.B", "less than 2", _rates("4", "none")),
-    Statement("Scenario 4, Eifel (Mbit/s)", "IV.B", "4, up to 40 m", _rates("4", "eifel")),
-    Statement("Scenario 1 beyond 80 m (Mbit/s)", "V", "less than 1", _beyond),
-    Statement("Smallest reordering buffer", "VI", "D-SACK", _memory),
-)
+_STATED: Mapping[str, Callable[[Data, str], str]] = {
+    "1_door": _rates("1", "door"),
+    "1_door_gain": _gains("1", ("door",)),
+    "1_dsack_gain": _gains("1", ("dsack",), "uncoupled", "rtt-compensator"),
+    "2_gains": _gains("2", ("door", "dsack", "frto"), "uncoupled"),
+    "2_eifel_gain": _gains("2", ("eifel",)),
+    "3_dsack": _rates("3", "dsack"),
+    "3_none": _rates("3", "none"),
+    "3_eifel": _rates("3", "eifel"),
+    "4_dsack": _rates("4", "dsack"),
+    "4_frto": _rates("4", "frto"),
+    "4_none": _rates("4", "none"),
+    "4_eifel": _rates("4", "eifel"),
+    "beyond": _beyond,
+    "memory": _memory,
+}
+STATEMENTS = tuple(Statement(*texts, _STATED[name]) for name, texts in say.STATED.items())
 
-NOTES = (
-    "Columns. Paper: Tables III and IV as printed, statements of the text at 10 m unless they say otherwise; its "
-    "figures have no numbers. " + COLUMNS,
-    "The paper's Coupled is taken to be that of the authors' other papers, the controller rtt-compensator; Fully "
-    "Coupled likewise.",
-    "The legacy model over a wireless link: its subflow crosses the same simulated 802.11 as the engine's. It repeats "
-    "no handshake; one that is lost in spite of the MAC's seven transmissions ends that subflow.",
-    "The paper does not state the path loss exponent, the shape of the fading, slots, queues, the transmit power or "
-    "the number of runs. scenario.toml says what was chosen for each and why; “What hangs on what the paper does not "
-    "state” changes them one at a time.",
-    "The paper's KB are 1024 octets, in whole packets of 1400, other than in its authors' earlier paper. All transfers "
-    "take 50 s, as in the paper, from the first SYN on; those of the sensitivity 20 s, of the quick form 8 s.",
-    PAIRS,
-)
+NOTES = (say.NOTES[0], COLUMNS, say.NOTES[1], LEGACY_WIRELESS, *say.NOTES[2:], PAIRS)

@@ -3,28 +3,28 @@
 from anabranch.sentences import Phrase, Sentence
 
 CALL_ALWAYS = Sentence(
-    "While a user walks out of Wi-Fi 6 range with LTE available, 99 % of a video call arrives within {limit} ms in "
+    "While a user walks out of Wi-Fi 6 range with LTE available, 99 % of a video call arrives within {limit!n} ms in "
     "every run: {senders} {count:achieves|achieve} this with every controller."
 )
 CALL_NEVER_ALWAYS = Sentence(
     "While a user walks out of Wi-Fi 6 range with LTE available, no scheduler delivers 99 % of a video call within "
-    "{limit} ms in every run with every controller."
+    "{limit!n} ms in every run with every controller."
 )
 CALL_SOME = Sentence("{sender} achieves this only with {controllers}.")
 CALL_NEVER = Sentence("{senders} {count:achieves|achieve} it with no controller.")
-CALL_WORST = Sentence("The largest 99th percentile among those that always achieve it is {worst} ms.")
+CALL_WORST = Sentence("The largest 99th percentile among those that always achieve it is {worst!n} ms.")
 
 ALONE = Sentence(
     "TCP over Wi-Fi alone stops when the access point is out of range. TCP over LTE alone keeps the call: its largest "
-    "99th percentile is {worst} ms. With a good LTE signal, Wi-Fi saves cost and not delay."
+    "99th percentile is {worst!n} ms. With a good LTE signal, Wi-Fi saves cost and not delay."
 )
 
 ROAD = Sentence(
-    "On the road, both networks together have the following goodput, as a multiple of the better network and as a "
-    "share of the sum: {carriers}."
+    "On the road, the goodput of both networks together, compared with the better network alone and with the sum of "
+    "both: {carriers}."
 )
-ROAD_CARRIER = Phrase("with {carrier}: {gains} (published: {best} and {total})")
-ROAD_GAIN = Phrase("{best} and {total} with {controller}")
+ROAD_CARRIER = Phrase("with {carrier}: {gains} (published: {best!n} times and {total!n} times)")
+ROAD_GAIN = Phrase("{best!n} times the better network and {total!n} times the sum with {controller}")
 ROAD_SINGLE = Sentence(
     "The published 177 Mbit/s of Starlink alone is not the goodput of one TCP connection: the same study's series by "
     "the second shows 29 Mbit/s. Here one TCP connection has {rates}."
@@ -32,8 +32,8 @@ ROAD_SINGLE = Sentence(
 ROAD_RATE = Phrase("{rate} Mbit/s with {controller}")
 
 STEPS = Sentence(
-    "A delay that changes in steps costs less than 5 % of the goodput in {cells} cells. The largest loss is {share} %, "
-    "with {scheduler} and receive buffer {buffer}."
+    "A delay that changes in steps costs less than 5 % of the goodput in {cells} cells. The largest loss is {share!n} "
+    "%, with {scheduler} and receive buffer {buffer}."
 )
 
 NOTES = (

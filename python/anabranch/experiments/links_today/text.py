@@ -15,7 +15,7 @@ from anabranch.experiments.links_today.measures import (
     rate,
     stepped,
 )
-from anabranch.experiments.models import PAIRS
+from anabranch.experiments.sentences import PAIRS
 from anabranch.experiments.words import listed, of, span
 
 

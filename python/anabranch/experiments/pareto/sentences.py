@@ -8,26 +8,26 @@ VERDICT = Sentence(
 )
 SHARES = Sentence(
     "With C1 = C2 and as many multipath users as TCP users, a TCP user keeps this part of its share: {shares}. The "
-    "fluid model gives {lia} % for LIA and {balia} % for BALIA; for OLIA it gives all but the probing traffic."
+    "fluid model gives {lia!n} % for LIA and {balia!n} % for BALIA; for OLIA it gives all but the probing traffic."
 )
-SHARE = Phrase("{share} % beside {controller}")
+SHARE = Phrase("{share!n} % beside {controller}")
 LIA = Sentence(
-    "The equilibrium of LIA has a closed form. The measured share differs from it by {differences}; the simulation has "
-    "drop-tail queues and whole segments, and the model has a fluid."
+    "The equilibrium of LIA has a closed form. The measured share differs from it by {differences!n} points; the "
+    "simulation has drop-tail queues and whole segments, and the model has a fluid."
 )
 BALIA = Sentence(
     "The equilibrium of BALIA follows from its increase and decrease. The measured share differs from it by "
-    "{differences}. BALIA takes less than LIA, because it cuts the window of a slow path to a quarter, and more than "
-    "OLIA."
+    "{differences!n} points. BALIA takes less than LIA, because it cuts the window of a slow path to a quarter, and "
+    "more than OLIA."
 )
 OLIA = Sentence(
-    "OLIA gives a TCP user {gains} of C2 more than LIA does. The measured share differs from all but the probing "
-    "traffic by {differences}. OLIA judges a path by the last two intervals between losses, which vary by chance, and "
-    "favours the shared path whenever they were long."
+    "OLIA gives a TCP user {gains!n} % of C2 more than LIA does. The measured share differs from all but the probing "
+    "traffic by {differences!n} points. OLIA judges a path by the last two intervals between losses, which vary by "
+    "chance, and favours the shared path whenever they were long."
 )
 PRICE = Sentence(
-    "The multipath users pay for it: with OLIA each has {losses} of C2 less than with LIA. That is still more than an "
-    "access point of its own would give."
+    "The multipath users pay for it: with OLIA each has {losses!n} % of C2 less than with LIA. That is still more than "
+    "an access point of its own would give."
 )
 
 NOTES = (

@@ -41,7 +41,8 @@ def findings(data: Data) -> list[str]:
 
 def _apart(data: Data, controller: str) -> str:
     return span(
-        [kept(data, network, controller).mean - expected(network, controller) for network in networks(data)], "{:+.3f}"
+        [100 * (kept(data, network, controller).mean - expected(network, controller)) for network in networks(data)],
+        "{:+.1f}",
     )
 
 
@@ -54,15 +55,15 @@ def _balia(data: Data) -> str:
 
 
 def _olia(data: Data) -> str:
-    gains = [kept(data, n, "olia").mean - kept(data, n, "coupled").mean for n in networks(data)]
-    return say.OLIA(gains=span(gains, "{:.2f}"), differences=_apart(data, "olia"))
+    gains = [100 * (kept(data, n, "olia").mean - kept(data, n, "coupled").mean) for n in networks(data)]
+    return say.OLIA(gains=span(gains, "{:.0f}"), differences=_apart(data, "olia"))
 
 
 def _price(data: Data) -> str:
     def lost(network: Network) -> float:
-        return multipath(data, network, "coupled").mean - multipath(data, network, "olia").mean
+        return 100 * (multipath(data, network, "coupled").mean - multipath(data, network, "olia").mean)
 
-    return say.PRICE(losses=span([lost(n) for n in networks(data)], "{:.2f}"))
+    return say.PRICE(losses=span([lost(n) for n in networks(data)], "{:.0f}"))
 
 
 NOTES = tuple(note() for note in say.NOTES)

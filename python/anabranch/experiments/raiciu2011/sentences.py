@@ -3,16 +3,16 @@
 from anabranch.sentences import Phrase, Sentence
 
 OPENING = Sentence("With more subflows the network is used more. Share of the full bisection bandwidth: {networks}.")
-NETWORK = Phrase("{network}: {one} % with one subflow, {eight} % with eight")
+NETWORK = Phrase("{network}: {one!n} % with one subflow, {eight!n} % with eight")
 SUBFLOWS = Sentence("{network}: {shares} with 1, 2, 4 and 8 subflows.")
 RISES = Sentence("Each doubling of the subflows adds to the share.")
 DOES_NOT_RISE = Sentence("Not every doubling of the subflows adds to the share.")
 EVENNESS = Sentence(
-    "Subflows help the worst connections most: the connection at the 10th percentile gets {one} % of its link with one "
-    "subflow and {eight} % with eight."
+    "Subflows help the worst connections most: the connection at the 10th percentile gets {one!n} % of its link with "
+    "one subflow and {eight!n} % with eight."
 )
 REST = Sentence(
-    "Headers leave {payload} % for data. With one subflow, the rest is lost to collisions: two connections hashed to "
+    "Headers leave {payload!n} % for data. With one subflow, the rest is lost to collisions: two connections hashed to "
     "one link get half of it each, while other links stay idle."
 )
 SLOWLY = Sentence(

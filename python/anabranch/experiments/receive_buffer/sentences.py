@@ -3,20 +3,20 @@
 from anabranch.sentences import Phrase, Sentence
 
 BOTH = Sentence(
-    "With opportunistic retransmission and penalisation, Multipath TCP has at least {limit} % of the goodput of TCP "
-    "over Wi-Fi at every size of the receive buffer. The minimum is {worst} %, at {size} kB."
+    "With opportunistic retransmission and penalisation, Multipath TCP has at least {limit!n} % of the goodput of TCP "
+    "over Wi-Fi at every size of the receive buffer. The minimum is {worst!n} %, at {size!n} kB."
 )
 BOTH_BELOW = Sentence(
-    "With opportunistic retransmission and penalisation, Multipath TCP has less than {limit} % of the goodput of TCP "
-    "over Wi-Fi with receive buffers of {sizes}. The minimum is {worst} %, at {size} kB."
+    "With opportunistic retransmission and penalisation, Multipath TCP has less than {limit!n} % of the goodput of TCP "
+    "over Wi-Fi with receive buffers of {sizes}. The minimum is {worst!n} %, at {size!n} kB."
 )
 NEITHER = Sentence("Without both mechanisms, the same holds.")
 NEITHER_BELOW = Sentence(
-    "Without both mechanisms, the goodput is below this limit at {sizes}. The minimum is {worst} %, at {size} kB."
+    "Without both mechanisms, the goodput is below this limit at {sizes}. The minimum is {worst!n} %, at {size!n} kB."
 )
-SIZE = Phrase("{size} kB")
-AT = Sentence("At {size} kB the goodput in Mbit/s is: {goodputs}. {mechanism} is what frees the fast path.")
-MECHANISM = Phrase("{label} {goodput}")
+SIZE = Phrase("{size!n} kB")
+AT = Sentence("At {size!n} kB the goodput is: {goodputs}. {mechanism} is what frees the fast path.")
+MECHANISM = Phrase("{label} {goodput!n} Mbit/s")
 HARM = Sentence(
     "Retransmission alone is worse than neither at {sizes}. Any data on the slow path blocks in its turn and is sent "
     "again on the fast path. The congestion window of the slow path stays as large as before."

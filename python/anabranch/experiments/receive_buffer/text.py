@@ -1,9 +1,9 @@
 """Chooses the sentences of the report: each number in them is computed from the runs."""
 
 from anabranch.experiments.base import Data
-from anabranch.experiments.models import PAIRS
 from anabranch.experiments.receive_buffer import sentences as say
 from anabranch.experiments.receive_buffer.measures import BAR, MULTIPATH, goodput, share, sizes
+from anabranch.experiments.sentences import PAIRS
 from anabranch.experiments.words import listed
 
 

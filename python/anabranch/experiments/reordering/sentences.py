@@ -13,8 +13,8 @@ SOME_FALL = Sentence("{number} {count:does|do} not hold: {claims}.")
 CLAIM = Phrase("that {claim} ({numbers})")
 TODAY = Sentence(
     "A detector that expects reordering does not need the four. At a displacement of one round trip, the best detector "
-    "alone ({detector}) has {goodput} Mbit/s of {rate} Mbit/s, {than} RFC 6675 with the best of the four. At two round "
-    "trips the best detector ({second}) has {far} Mbit/s."
+    "alone ({detector}) has {goodput!n} Mbit/s of {rate!n} Mbit/s, {than} RFC 6675 with the best of the four. At two "
+    "round trips the best detector ({second}) has {far!n} Mbit/s."
 )
 MORE_THAN = Phrase("more than")
 LESS_THAN = Phrase("less than")
@@ -23,17 +23,17 @@ NOT_MORE_THAN = Phrase("not more than")
 # Findings.
 
 RACK = Sentence(
-    "RACK-TLP works up to a displacement of one round trip: alone it has {near} Mbit/s at one round trip and {far} "
-    "Mbit/s at {displacement} round trips. Its reordering window is never longer than the smoothed round-trip time "
+    "RACK-TLP works up to a displacement of one round trip: alone it has {near!n} Mbit/s at one round trip and {far!n} "
+    "Mbit/s at {displacement!n} round trips. Its reordering window is never longer than the smoothed round-trip time "
     "(RFC 8985 6.2, step 4). It grows by quarters of the minimum round-trip time, which is short if delays vary much."
 )
 RACK_JUDGE = Sentence(
-    "Beyond that, a judge helps RACK-TLP as it helped the senders of 2014: {goodput} Mbit/s with {judge}. The "
-    "reordering degree has no such limit: alone it has {degree} Mbit/s at all displacements."
+    "Beyond that, a judge helps RACK-TLP as it helped the senders of 2014: {goodput!n} Mbit/s with {judge}. The "
+    "reordering degree has no such limit: alone it has {degree!n} Mbit/s at all displacements."
 )
 NCR = Sentence(
-    "NCR judges nearly every segment correctly, but its careful form is slow: {careful} Mbit/s at a displacement of a "
-    "quarter of a round trip, and {aggressive} Mbit/s in the aggressive form. It sends {needless} of its segments "
+    "NCR judges nearly every segment correctly, but its careful form is slow: {careful!n} Mbit/s at a displacement of "
+    "a quarter of a round trip, and {aggressive!n} Mbit/s in the aggressive form. It sends {needless} of its segments "
     "needlessly."
 )
 LITTLE = Phrase("less than 0.01 %")
@@ -44,8 +44,8 @@ NCR_WHY = Sentence(
     "slow start ends: its flight is the new operating point. The RFC is about occasional reordering."
 )
 ESCAPE = Sentence(
-    "The aggressive form of NCR with Eifel has {eifel} Mbit/s at {displacement} round trips, and {none} Mbit/s without "
-    "Eifel. This is {more} with Eifel at one round trip ({near} Mbit/s)."
+    "The aggressive form of NCR with Eifel has {eifel!n} Mbit/s at {displacement!n} round trips, and {none!n} Mbit/s "
+    "without Eifel. This is {more} with Eifel at one round trip ({near!n} Mbit/s)."
 )
 ESCAPE_WHY = Sentence(
     "In the trace the window does not grow between episodes, since each hole that fills takes back the segment that a "
@@ -58,20 +58,20 @@ EIFEL = Sentence(
     "comes a round trip later and needs a report for each retransmission of the episode."
 )
 EIFEL_NEEDLESS = Sentence(
-    "Eifel repairs windows and prevents no needless retransmission. With RFC 6675 at one round trip, {needless} % of "
-    "the segments are sent needlessly, and {none} % without Eifel. The reordering buffer is {held} kB instead of "
-    "{before} kB. F-RTO judges timeouts, and these losses cause hardly any timeout."
+    "Eifel repairs windows and prevents no needless retransmission. With RFC 6675 at one round trip, {needless!n} % of "
+    "the segments are sent needlessly, and {none!n} % without Eifel. The reordering buffer is {held!n} kB instead of "
+    "{before!n} kB. F-RTO judges timeouts, and these losses cause hardly any timeout."
 )
 DOOR = Sentence(
     "TCP-DOOR holds the window and the timer while packets are reported out of order. On such a link this is in every "
     "round trip: the window stays at its size of the first report, ten segments in the run that was traced."
 )
 DOOR_LOSES = Sentence("At one round trip it lowers the goodput from {goodputs}.")
-DOOR_LOSS = Phrase("{before} to {after} Mbit/s ({detector})")
+DOOR_LOSS = Phrase("{before!n} to {after!n} Mbit/s ({detector})")
 TWO = Sentence(
     "Two subflows have the sum of two, if the receiver acknowledges each subflow on its own. At one round trip, RFC "
-    "6675 alone has {one} Mbit/s over one reordering link, {mixed} Mbit/s over this and a steady link, and {both} "
-    "Mbit/s over two reordering links. RACK-TLP has {rack} and {rack_both} Mbit/s over the two pairs."
+    "6675 alone has {one!n} Mbit/s over one reordering link, {mixed!n} Mbit/s over this and a steady link, and "
+    "{both!n} Mbit/s over two reordering links. RACK-TLP has {rack!n} and {rack_both!n} Mbit/s over the two pairs."
 )
 TWO_WHY = Sentence(
     "The displacement of each link is repaired on its own subflow, and a subflow that collapses takes nothing from the "
@@ -79,39 +79,39 @@ TWO_WHY = Sentence(
 )
 UNLIKE = Sentence(
     "Over steady links with different delays, the case of 2014, no judge changes the goodput of any detector by more "
-    "than {most} % with the independent receiver. The options of DOOR itself cost that much."
+    "than {most!n} % with the independent receiver. The options of DOOR itself cost that much."
 )
 UNLIKE_COUPLED = Sentence(
     "Under the coupled receiver, different delays do lower the goodput ({cost}). The four, as their own papers and "
     "RFCs define them, recover little of it over these links ({gain})."
 )
 COUPLED = Sentence(
-    "With the coupled receiver there are no SACK blocks, so RACK-TLP and NCR cannot be used. NewReno has {first} "
-    "Mbit/s at one round trip, and {learned} Mbit/s if its threshold grows by one with each D-SACK report."
+    "With the coupled receiver there are no SACK blocks, so RACK-TLP and NCR cannot be used. NewReno has {first!n} "
+    "Mbit/s at one round trip, and {learned!n} Mbit/s if its threshold grows by one with each D-SACK report."
 )
 COUPLED_COUNTER = Sentence(
     "On a link that reorders, this counter would have helped the senders of 2014 more than any of their recoveries. "
     "With different delays it helps less: over two steady links with one and two round trips between them, NewReno has "
-    "{plain} Mbit/s, and {counter} Mbit/s with the counter."
+    "{plain!n} Mbit/s, and {counter!n} Mbit/s with the counter."
 )
 COUPLED_STEADY = Sentence(
-    "Without any displacement NewReno has {steady} Mbit/s. The first slow start overflows the queue, and without SACK "
-    "one of these losses is repaired per round trip."
+    "Without any displacement NewReno has {steady!n} Mbit/s. The first slow start overflows the queue, and without "
+    "SACK one of these losses is repaired per round trip."
 )
 STALLS = Sentence(
     "Delay spikes displace nothing, so they deceive no detector: the timer decides. A stall of {short} costs RFC 6675 "
-    "{timeouts} retransmissions by timeout in a run, and RACK-TLP {rack}. The tail loss probe of RACK-TLP is sent "
-    "first and restarts the timer (RFC 8985 7.3)."
+    "{timeouts!n} retransmissions by timeout in a run, and RACK-TLP {rack!n} retransmissions. The tail loss probe of "
+    "RACK-TLP is sent first and restarts the timer (RFC 8985 7.3)."
 )
 STALLS_LONG = Sentence(
     "At {longest} every timer expires, and a judge of timeouts helps every detector. With RFC 6675 the goodput is "
-    "{goodputs} Mbit/s; with RACK-TLP {alone} Mbit/s alone and {eifel} Mbit/s with Eifel."
+    "{goodputs}; with RACK-TLP {alone!n} Mbit/s alone and {eifel!n} Mbit/s with Eifel."
 )
 STALLS_FRTO = Sentence(
     "F-RTO, which was made for this, does not judge the second timeout of a stall (RFC 5682 2.1, step 1), but Eifel "
     "does. D-SACK and TCP-DOOR find almost nothing here."
 )
-JUDGE_GOODPUT = Phrase("{judge} {goodput}")
+JUDGE_GOODPUT = Phrase("{judge} {goodput!n} Mbit/s")
 
 NOTES = (
     Sentence(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from anabranch.experiments.base import Data
-from anabranch.experiments.models import PAIRS
 from anabranch.experiments.reordering import sentences as say
 from anabranch.experiments.reordering.claims import CLAIMS, Answer, Claim
 from anabranch.experiments.reordering.measures import (
@@ -20,6 +19,7 @@ from anabranch.experiments.reordering.measures import (
     number_of,
     steps,
 )
+from anabranch.experiments.sentences import PAIRS
 from anabranch.experiments.words import listed, span
 
 _NUMBERS = ("none", "one", "two", "three", "four", "five")

@@ -3,13 +3,15 @@
 from anabranch.sentences import Phrase, Sentence
 
 NO_BEST = Sentence(
-    "There is no best scheduler. In {turned} of {count} combinations of links, traffic and controller, the best "
+    "There is no best scheduler. In {turned!n} of {count!n} combinations of links, traffic and controller, the best "
     "scheduler changes as the queues grow from a quarter to four bandwidth-delay products."
 )
-NO_DIFFERENCE = Sentence("In {count} {count:combination|combinations} the choice of the scheduler makes no difference.")
+NO_DIFFERENCE = Sentence(
+    "In {count!n} {count:combination|combinations} the choice of the scheduler makes no difference."
+)
 LEADERS = Sentence(
-    "Of the {cells} cells in which the choice matters, {best} leads in {most} (alone or within 1 % of the first), and "
-    "{default} in {led}."
+    "Of the {cells!n} cells in which the choice matters, {best} leads in {most!n} {most:cell|cells} (alone or within 1 "
+    "% of the first), and {default} in {led!n} {led:cell|cells}."
 )
 EXAMPLES = Sentence("Examples of a change: {examples}.")
 EXAMPLE = Phrase(
@@ -17,39 +19,39 @@ EXAMPLE = Phrase(
 )
 BULK = Sentence(
     "A bulk transfer with large buffers leaves little to decide, since both congestion windows are full. With "
-    "{default} over {network}, more than one subflow could take the next segment for {choice} % of the segments "
-    "({small} % with 512 KiB of buffer)."
+    "{default} over {network}, more than one subflow could take the next segment for {choice!n} % of the segments "
+    "({small!n} % with 512 KiB of buffer)."
 )
 BULK_DIFFERENCES = Sentence(
-    "The goodput with BLEST, ECF and OTIAS differs from that with {default} by {large} %, and with 512 KiB of buffer "
-    "by {small} %."
+    "The goodput with BLEST, ECF and OTIAS differs from that with {default} by {large!n} %, and with 512 KiB of buffer "
+    "by {small!n} %."
 )
 ALIKE = Sentence("{schedulers}.")
-ALIKE_ONE = Phrase("{scheduler} is within 1 % of {default} in {near} of {cells} cells")
+ALIKE_ONE = Phrase("{scheduler} is within 1 % of {default} in {near!n} of {cells!n} cells")
 ALIKE_WHY = Sentence(
     "Both decide whether to wait for the fast path: BLEST if the send window would run out, ECF if the rest would be "
     "complete sooner. If the congestion windows are the limit and more data are waiting, neither has a reason to wait."
 )
 LINUX = Sentence(
     "Linux's scheduler gives a subflow 64 kB ahead of its window. If one link has a thirtieth of the rate of the "
-    "other, this is 1.5 s of that link. A page takes {page} % longer than with {default}, and the goodput of bulk "
-    "changes by {bulk} %."
+    "other, this is 1.5 s of that link. A page takes {page!n} % longer than with {default}, and the goodput of bulk "
+    "changes by {bulk!n} %."
 )
 LINUX_WHY = Sentence(
     "The largest loss is with the shortest queue: the send buffer grows with the windows, as in Linux, and the data "
     "that wait on the slow link fill a small buffer."
 )
 PAGE = Sentence(
-    "{scheduler} orders segments by their expected arrival. A page over {network} is loaded up to {sooner} % sooner, "
-    "but single messages arrive {later} % later at the 99th percentile: nothing waits for what was sent ahead over the "
-    "slow path."
+    "{scheduler} orders segments by their expected arrival. A page over {network} is loaded up to {sooner!n} % sooner, "
+    "but single messages arrive {later!n} % later at the 99th percentile: nothing waits for what was sent ahead over "
+    "the slow path."
 )
 MESSAGES = Sentence(
     "Redundancy helps if there is spare capacity. Messages of 1 Mbit/s over a link that loses 1 % of its packets "
-    "arrive {sooner} % sooner at the 99th percentile."
+    "arrive {sooner!n} % sooner at the 99th percentile."
 )
 MESSAGES_BULK = Sentence(
-    "The goodput of bulk changes by {bulk} %, because a copy is sent only when there is no other data. On a shared "
+    "The goodput of bulk changes by {bulk!n} %, because a copy is sent only when there is no other data. On a shared "
     "link, other users would pay for the copies."
 )
 STUCK = Sentence(
@@ -57,10 +59,10 @@ STUCK = Sentence(
     "its goodput is {goodput} Mbit/s. The smoothed round-trip time of LTE is that of its full queue, and while all "
     "data use Wi-Fi, nothing measures it again (3GPP lets hosts probe for this reason)."
 )
-PAPER = Sentence("Of {count} differences in the BLEST paper, {agree} have the same sign here, beyond chance.")
+PAPER = Sentence("{agree!n} of {count!n} differences in the BLEST paper have the same sign here, beyond chance.")
 PAPER_AGREE = Sentence("Same sign: {differences}.")
 PAPER_DIFFER = Sentence("Another sign, or not beyond chance: {differences}.")
-PAPER_ONE = Phrase("{measure} of {scheduler} ({theirs} %, here {here} %)")
+PAPER_ONE = Phrase("{measure} of {scheduler} ({theirs!n} %, here {here!n} %)")
 PAPER_WHY = Sentence(
     "Their default scheduler was that of the kernel of that time, with opportunistic retransmission and penalisation, "
     "and other users shared the links."

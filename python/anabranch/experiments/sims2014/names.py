@@ -16,9 +16,10 @@ RATE = 6.0
 TCP: dict[str, dict[str, Any]] = {"TCP, Wi-Fi": {"over": "wifi"}, "TCP, wired": {"over": "wired"}}
 """Plain TCP over each link, as the sweep names them."""
 
+BPSK = "ten-mhz-bpsk"
 CHOICES = {
     "as-chosen": "as chosen",
-    "ten-mhz-bpsk": "10 MHz with BPSK 1/2, which is 3 Mbit/s",
+    BPSK: "10 MHz with BPSK 1/2, which is 3 Mbit/s",
     "ten-mhz-6": "10 MHz with 6 Mbit/s, which is QPSK 1/2",
     "infrastructure": "an access point: slots of 9 µs, beacons",
     "exponent-2": "path loss exponent 2.0",

@@ -4,13 +4,14 @@ from anabranch.sentences import Phrase, Sentence
 
 IN_TIME = Sentence(
     "A transfer over two links takes no longer than the sum of their rates allows, in every case and in either "
-    "direction: {ratios} of the expected time."
+    "direction: {ratios!n} times the expected time."
 )
 LATE = Sentence(
-    "A transfer over two links takes no longer than the sum of their rates allows in {cases} cases. Longer are: {late}."
+    "A transfer over two links takes no longer than the sum of their rates allows in {cases} cases. These take longer: "
+    "{late}."
 )
-LATE_ONE = Phrase("{sender}, {direction}, {case} ({ratio})")
-LONGEST = Sentence("{sender} takes longest for {case}: {ratios} of the expected time.")
+LATE_ONE = Phrase("{sender}, {direction}, {case} ({ratio!n} times the expected time)")
+LONGEST = Sentence("{sender} takes longest for {case}: {ratios!n} times the expected time.")
 
 NOTES = (
     Sentence(

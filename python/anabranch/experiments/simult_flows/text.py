@@ -1,7 +1,7 @@
 """Chooses the sentences of the report: each number in them is computed from the runs."""
 
 from anabranch.experiments.base import Data
-from anabranch.experiments.models import PAIRS
+from anabranch.experiments.sentences import PAIRS
 from anabranch.experiments.simult_flows import sentences as say
 from anabranch.experiments.simult_flows.measures import SENDERS, cases, every, ratio
 from anabranch.experiments.words import listed, of, span

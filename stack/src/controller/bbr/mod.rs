@@ -39,12 +39,12 @@ use model::{Aggregation, Bandwidth, FullPipe, Losses, MinRtt};
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new(
         "bbr",
-        "BBRv3: models bandwidth and round-trip time of the path and paces by them, on each subflow by itself",
+        "BBRv3: paces by a model of the path's bandwidth and round-trip time, on each subflow separately",
     )
     .source("draft-ietf-ccwg-bbr-06")
     .needs(&[Need::DeliveryRate, Need::Departures])
     .fairness(Fairness::Subflow)
-    .validated("worked numbers; the draft's example test cases; goodput and queue of one flow; flows that share"),
+    .validated("hand-computed examples; the draft's example test cases; goodput and queue of one flow; shares of several flows"),
     make: |setup, _| Box::new(Bbr::new(setup)),
 };
 

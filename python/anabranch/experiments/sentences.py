@@ -1,0 +1,21 @@
+"""Sentences of the reports of several studies."""
+
+from anabranch.sentences import Sentence
+
+COLUMNS = Sentence(
+    "Legacy model: the ns-3 model of 2011 that the paper measured, implemented again from a description of its "
+    "behaviour. Its recoveries are as they were coded there. Coupled receiver: Anabranch's engine, with each algorithm "
+    "as its own paper or RFC defines it, and with one rule of the papers' model. By this rule a segment is "
+    "acknowledged on its subflow only when it is also next in the data stream. Independent receiver: the same engine "
+    "without this rule, as in RFC 8684."
+)
+"""What the columns of the studies of papers are."""
+LEGACY_WIRELESS = Sentence(
+    "The legacy model over a wireless link: its subflow crosses the same simulated 802.11 as the engine's. The model "
+    "does not repeat a handshake. If the MAC's seven transmissions of a handshake segment fail, the subflow ends."
+)
+PAIRS = Sentence(
+    "Common random numbers: a seed gives the same random draws to all algorithms of a column, so differences are taken "
+    "in pairs of runs. The 95 % intervals are Student's t over the seeds."
+)
+"""How runs are compared."""

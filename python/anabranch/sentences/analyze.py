@@ -1,0 +1,127 @@
+"""What ``anabranch analyze`` prints above its tables, line by line; its report has the same lines.
+
+Labels are those of docs/columns.md.
+"""
+
+from collections.abc import Mapping
+
+from anabranch.sentences.template import Phrase, Sentence
+
+# What was read.
+
+PACKETS = Phrase("{packets!n} {packets:packet|packets} in {time}, {count!n} of them with MPTCP options")
+CUT_FILE = Phrase("{file}: not read to its end: {reason}")
+CLOCK = Phrase(
+    "the clock went back {count!n} {count:time|times}, by at most {time}; later times are counted from the last time "
+    "before this"
+)
+OPENED = Phrase("read from encapsulations: {found}")
+OPENED_IN = Phrase("{segments!n} {segments:segment|segments} in {name}")
+REASSEMBLED = Phrase("reassembled from IP fragments: {packets!n} {packets:packet|packets}")
+REPEATED = Phrase(
+    "counted once: {packets!n} {packets:packet|packets} recorded again, in another encapsulation or as a repeated "
+    "802.11 frame"
+)
+NOT_OPENED = Phrase("not read: {found}")
+NOT_OPENED_OF = Phrase("{packets!n} {packets:packet|packets} of {name}")
+INCOMPLETE = Phrase("left out: {count!n} IP {count:fragment|fragments} of incomplete packets")
+CUT_BEFORE_TCP = Phrase("cut before the end of the TCP header: {packets!n} {packets:packet|packets}")
+UNKNOWN_LINK = Phrase("of an unknown link type: {packets!n} {packets:packet|packets}")
+SPLIT = Phrase(
+    "a proxy between the captures splits {count!n} {count:connection|connections}; each side is measured as a "
+    "connection of its own"
+)
+WITHOUT_DATA = Phrase("not shown: {count!n} {count:connection|connections} without data")
+UNLISTED = Phrase("not shown: {count!n} smaller {count:connection|connections}, {amount} in total")
+
+# A connection.
+
+CONNECTION = Phrase("{name}: {protocol}, data from the {host}, {place}")
+VERSION_0 = Phrase("{protocol} version 0")
+BOTH_ENDS = Phrase("captured at both ends")
+AT = Phrase("captured at the {host}")
+UNKNOWN_PLACE = Phrase("captured at an unknown place")
+ON_THE_WAY = Phrase("captured on the way")
+FALLBACK = Phrase("fell back to TCP: {reason}")
+STATUS: Mapping[str, Phrase] = {
+    "completed": Phrase("completed"),
+    "reset": Phrase("reset"),
+    "open": Phrase("not closed within the capture"),
+}
+OUTCOME = Phrase("{end}: {amount} delivered")
+OUTCOME_IN = Phrase("{end}: {amount} delivered in {time}, goodput {goodput}")
+NO_BEGINNING = Phrase("; the capture starts after the beginning of the connection")
+REINJECTED = Phrase(
+    "{segments!n} {segments:segment|segments} reinjected on another subflow: {useful} useful, {redundant} redundant"
+)
+KEYS = Phrase("keys seen")
+NO_KEYS = Phrase("keys not seen")
+TOKENS = Phrase("tokens of joins: {count!n} of {total!n} valid")
+HMACS = Phrase("HMACs of joins: {count!n} of {total!n} valid")
+ADD_ADDR_VERSION_0 = Phrase("ADD_ADDR not verified: it has no HMAC in version 0")
+ADD_ADDR = Phrase("HMACs of ADD_ADDR: {count!n} of {total!n} valid")
+CHECKSUMS = Phrase("DSS checksums: {count!n} of {total!n} valid")
+CHECKSUMS_INCOMPLETE = Phrase("DSS checksums: {count!n} of {total!n} valid, {lost!n} more could not be checked")
+UNLISTED_SUBFLOWS = Phrase("not shown: {count!n} {count:subflow|subflows} without data")
+MISSING = Phrase(
+    "not in the capture: {amount} that the receiver acknowledged; without a data sequence mapping: {unmapped}"
+)
+ONLY_AT_SENDER = Phrase("shown only by a capture at the sender: {names}")
+NO_PURE_ACKS = Phrase(
+    "the capture has no pure ACKs (segments without data) from the {receiver}: round-trip times are those of the "
+    "handshake, or unknown"
+)
+CUT_OPTIONS = Phrase(
+    "the snap length cut the TCP options of {packets!n} {packets:packet|packets}: Multipath TCP, SACK, timestamps and "
+    "window scale may be missing"
+)
+STRAYS = Phrase(
+    "left out: {packets!n} {packets:packet|packets} with sequence numbers that do not belong to the connection"
+)
+
+# Tables.
+
+MULTIPATH = Phrase("MPTCP connections:")
+TCP = Phrase("TCP connections:")
+LARGEST = Sentence("Below are the {count!n} connections with the most data.")
+SUBFLOW = Phrase("subflow")
+SUBFLOWS = Phrase("subflows")
+MARK = Phrase("(?)")
+
+# Figures of the report.
+
+FIGURES: Mapping[str, tuple[Phrase, Sentence]] = {
+    "sequence": (
+        Phrase("Data sequence"),
+        Sentence(
+            "Part of the data stream that each subflow sent, over time. The lower line is the DATA_ACK of the "
+            "receiver. The upper line is the end of its receive window, unless this is far beyond the data."
+        ),
+    ),
+    "in_flight": (
+        Phrase("In flight"),
+        Sentence(
+            "Octets sent and not yet acknowledged, from a capture at the sender. They are at most the congestion "
+            "window."
+        ),
+    ),
+    "srtt": (
+        Phrase("Round-trip time"),
+        Sentence(
+            "Smoothed round-trip time (RFC 6298), measured at the sender from each segment to its acknowledgement."
+        ),
+    ),
+}
+ZOOM = Sentence("The wheel zooms, with Shift along the time axis only. Dragging moves, and a double click shows all.")
+OMITTED = Sentence("Figures left out: {names}. {why}")
+OMITTED_ACKS = Sentence("The capture does not have the acknowledgements that they need.")
+OMITTED_PLACE = Sentence("They need a capture at the sender of the data.")
+OVER_TIME = Phrase("Over time")
+HOW_MADE = Phrase("How it was made")
+
+# Errors.
+
+ONE_FORM = Phrase("--json, --csv and --format: give only one of them")
+QLOG_TWICE = Phrase(
+    "--qlog reads the captures twice, and standard input can be read only once; write it to a file first"
+)
