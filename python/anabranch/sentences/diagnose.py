@@ -129,7 +129,7 @@ SATURATED = Sentence(
     "{paths:The path was|All paths were} saturated. A larger buffer or another scheduler would not raise the goodput."
 )
 HOST_BUSY = Sentence(
-    "Main cause: the processor of {host}. Its busiest core worked {share} of the run, because each segment costs {cost}. "
+    "Main cause: the processor of {host}. Its busiest core worked {share} of the run: each segment costs {cost}. "
     "More cores, a lower cost, or fewer and longer segments would raise the goodput; faster links would not."
 )
 MAIN_CAUSE_OPEN_AT_RECEIVER = Sentence(

@@ -366,7 +366,12 @@ fn what_blocks_is_not_sent_again_under_coupled_acknowledgement() {
     let acknowledgement = anabranch_stack::config::Acknowledgement::Coupled;
     let refused = Config::builder().acknowledgement(acknowledgement).opportunistic_retransmission(true).build();
     let said = refused.unwrap_err().to_string();
-    assert!(said.starts_with("opportunistic_retransmission: true is out of range; allowed: false with coupled acknowledgement"), "{said}");
+    assert!(
+        said.starts_with(
+            "opportunistic_retransmission: true is out of range; allowed: false with coupled acknowledgement"
+        ),
+        "{said}"
+    );
 }
 
 // ---- controllers -------------------------------------------------------------------------------------------------
