@@ -8,7 +8,7 @@ from typing import Any
 from anabranch import _core
 
 INSIDE: dict[str, dict[str, str]] = {
-    "path": {name: name for name in ("wifi", "loss", "mtu", "policer", "leo", "cellular")},
+    "path": {name: name for name in ("wifi", "loss", "mtu", "leo", "cellular")},
     "connections": {"transfer": "transfer"},
     "topology": {"access": "access"},
     "transfer": {"page": "page"},
@@ -54,7 +54,7 @@ def every() -> tuple[dict[str, Any], ...]:
     tuple of dict
         ``table``, ``written`` (how the table is written), ``part``, ``key``, ``directed`` (the key may end in ``_up``
         or ``_down``), ``default``, ``allowed`` and ``meaning`` (Markdown), ``example`` (TOML), ``schema`` (JSON schema
-        of the value), ``json`` (name in the resolved scenario), ``linux`` (the only resolved value that
+        of the value), ``json`` (name in the resolved scenario), ``inner`` (the table that stands at the key, or None), ``linux`` (the only resolved value that
         ``compare-kernel`` accepts, and why; or None), ``profiles`` (the default of each profile, or None).
     """
     return tuple(json.loads(_core.keys()))
@@ -122,7 +122,7 @@ def _table(table: str) -> dict[str, Any]:
     for key in (key for key in every() if key["table"] == table):
         name = key["key"]
         kinds: list[dict[str, Any]] = []
-        if inner := INSIDE.get(table, {}).get(name) or INSIDE.get(base, {}).get(name):
+        if inner := key["inner"] or INSIDE.get(table, {}).get(name) or INSIDE.get(base, {}).get(name):
             kinds.append(_table(inner))
         if inner := LISTS.get(table, {}).get(name) or LISTS.get(base, {}).get(name):
             kinds.append({"type": "array", "items": _element(inner)})

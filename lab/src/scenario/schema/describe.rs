@@ -68,7 +68,7 @@ fn kind(key: &Key) -> Json {
 }
 
 /// Every key of every table, in order: `table`, `written` (how the table is written), `part`,
-/// `key`, `directed`, `default` and `allowed` in Markdown, `meaning`, `example`, `schema` (JSON
+/// `key`, `directed`, `default` and `allowed` in Markdown, `meaning`, `example`, `inner` (the table that stands at the key), `schema` (JSON
 /// schema of the value), `json` (name in the resolved scenario), `linux` (the only resolved value
 /// that `compare-kernel` accepts, and why) and `profiles` (the default of each profile).
 pub fn keys() -> Vec<Json> {
@@ -90,8 +90,10 @@ pub fn keys() -> Vec<Json> {
             let linux = key.linux.map(|(value, why)| {
                 json!({ "value": serde_json::from_str::<Json>(value).expect("the table has JSON here"), "why": why })
             });
+            let inner = if let Value::Inner(inner) = key.value { Some(inner.name) } else { None };
             all.push(json!({
                 "table": table.name,
+                "inner": inner,
                 "written": table.written,
                 "part": part.title,
                 "key": key.name,

@@ -41,14 +41,15 @@ pub(super) static CHANGE: &[Key] = &[
     key("loss", Code("as of the link"), Absent, "new random loss of the link"),
 ];
 pub(super) static POLICER: &[Key] = &[
-    key("rate", In(RATE), Required, "rate at which the token bucket fills"),
+    key("rate", In(RATE), Required, "rate at which the token bucket fills").often(100, Draw::Spread(200, 100_000)),
     key(
         "burst",
         In(Range::Octets(1500, 1_000_000_000)),
         Required,
         "octets that the token bucket holds, and that may pass at once",
     )
-    .example("\"64 kB\""),
+    .example("\"64 kB\"")
+    .often(100, Draw::Spread(1_500, 300_000)),
 ];
 
 pub(super) static LOSS: &[Key] = &[

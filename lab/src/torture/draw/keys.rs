@@ -3,11 +3,16 @@
 use anabranch_stack::registry::Range;
 use toml::Value;
 
-use crate::scenario::schema::{Draw, Key};
+use crate::scenario::schema::{Draw, Key, Value as Shape};
 use crate::torture::dice::Dice;
 
 /// A value of `key`, or `None` if code has to draw it.
 pub fn drawn(dice: &mut Dice, key: &Key) -> Option<Value> {
+    if let Shape::Inner(table) = key.value {
+        let inner = table.keys().filter(|key| dice.percent(key.often)).collect::<Vec<_>>();
+        let values = inner.into_iter().filter_map(|key| Some((key.name.to_owned(), drawn(dice, key)?)));
+        return Some(Value::Table(values.collect()));
+    }
     let (range, words) = key.range().unwrap_or((Range::Word, Vec::new()));
     Some(match key.draw {
         Draw::Code => return None,
@@ -23,6 +28,7 @@ pub fn drawn(dice: &mut Dice, key: &Key) -> Option<Value> {
         Draw::Spread(least, most) => match range {
             Range::Time(..) => dice.micros(least, most),
             Range::Octets(..) => dice.octets(least, most),
+            Range::Rate(..) => Value::from(format!("{} kbit/s", dice.spread(least, most))),
             Range::Packets(..) => Value::from(format!("{} packets", dice.spread(least, most))),
             _ => Value::Integer(dice.spread(least, most) as i64),
         },

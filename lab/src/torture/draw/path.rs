@@ -115,10 +115,6 @@ fn directed(dice: &mut Dice, key: &str, kind: Kind) -> Value {
         }
         "mtu" if dice.percent(70) => dice.octets(300, 1500),
         "mtu" => table([("size", dice.octets(128, 9000)), ("icmp", dice.flag())]),
-        "policer" => {
-            let rate = rate(dice, kind);
-            table([("rate", rate), ("burst", dice.octets(1_500, 300_000))])
-        }
         other => unreachable!("what {other} of a link may be is not written here"),
     }
 }
