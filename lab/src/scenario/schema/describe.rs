@@ -68,9 +68,10 @@ fn kind(key: &Key) -> Json {
 }
 
 /// Every key of every table, in order: `table`, `written` (how the table is written), `part`,
-/// `key`, `directed`, `default` and `allowed` in Markdown, `meaning`, `example`, `inner` (the table that stands at the key), `schema` (JSON
-/// schema of the value), `json` (name in the resolved scenario), `linux` (the only resolved value
-/// that `compare-kernel` accepts, and why) and `profiles` (the default of each profile).
+/// `key`, `directed`, `default` and `allowed` in Markdown, `meaning`, `example`, `inner` (the table
+/// that stands at the key), `schema` (JSON schema of the value), `json` (name in the resolved
+/// scenario), `linux` (the only resolved value that `compare-kernel` accepts, and why) and
+/// `profiles` (the default of each profile).
 pub fn keys() -> Vec<Json> {
     let mut all = Vec::new();
     for table in TABLES {

@@ -79,8 +79,8 @@ pub(crate) enum Default {
 pub(crate) enum Draw {
     /// Any value allowed.
     Any,
-    /// Whole numbers, octets, packets, kbit/s or microseconds between two bounds, each power of two as
-    /// likely as any other.
+    /// Whole numbers, octets, packets, kbit/s or microseconds between two bounds, each power of two
+    /// as likely as any other.
     Spread(u64, u64),
     /// Whole numbers between two bounds, all equally likely.
     Whole(u64, u64),
