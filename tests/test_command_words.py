@@ -62,7 +62,7 @@ def test_more_seeds_than_can_be_are_refused(command: Command, scenario_file: Pat
         done = command(verb, "sweep.toml", *(["--seeds", many] if where == "--seeds" else []))
         assert (done.status, done.out, len(done.err.splitlines())) == (2, "", 1)
         assert done.err.startswith("--seeds 5000000000: " if where == "--seeds" else "sweep.toml: seeds: ")
-        assert done.err.endswith("a sweep has at most 1000000 seeds\n")
+        assert done.err.endswith("5000000000 seeds; a sweep has at most 1000000\n")
     assert command("sweep", "sweep.toml", "--seeds", "9" * 5000).status == 2
 
 

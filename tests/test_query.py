@@ -73,7 +73,7 @@ def test_the_command_answers_with_a_table_or_csv(command: Command, kept: ab.Swee
     ("arguments", "said"),
     [
         (("KEPT", "select speed from runs"), '"speed" not found'),
-        (("KEPT", ""), "nothing is asked"),
+        (("KEPT", ""), "the query is empty"),
         (("KEPT", "selct"), "tables: runs, subflows, cells, texts"),
         (("nowhere", "select 1"), "nowhere: no such directory"),
     ],

@@ -156,7 +156,7 @@ def test_what_is_not_a_script_is_refused_with_its_place(text: str, said: str) ->
         ("+0 write(4, ..., HOW_MANY) = 1", "the constant HOW_MANY"),
         ("+0 `rm -rf / && curl example.org`", "the command `curl example.org`"),
         ("+0 `sysctl -q net.ipv4.tcp_timestamp=1`", 'did you mean "tcp_timestamps"?'),
-        ("+0 `./defaults.sh`", "files are not read here"),
+        ("+0 `./defaults.sh`", "cannot include files"),
         ("+0 %{ assert tcpi_colour == 1 }%", "tcpi_colour in an assertion"),
         ("+0 > . 1:1(0) ack 1 <md5 0123>", "TCP MD5 (RFC 2385)"),
     ],

@@ -62,7 +62,7 @@ def test_a_name_stands_for_the_key_that_was_there_when_it_was_first_used() -> No
     ("command", "said"),
     [
         ("ip mptcp endpoint add 10.0.0.7 singal", 'did you mean "signal"?'),
-        ("ip mptcp endpoint delete id 9", "there is none with the id 9"),
+        ("ip mptcp endpoint delete id 9", "no endpoint has the id 9"),
         ("ip mptcp endpoint add here signal", "no IP address"),
         ("ip mptcp limits set joins 2", "limits set joins 2: subflows, add_addr_accepted"),
         ("ip mptcp monitor", "ip mptcp monitor: endpoint flush, add, change and delete, limits set"),

@@ -127,7 +127,7 @@ def test_replay_finds_a_changed_scenario(command: Command, result: Path) -> None
     (result / "scenario.toml").write_text(text.replace('"2 Mbit/s"', '"3 Mbit/s"'), encoding="utf-8")
     done = command("replay", result)
     assert done.status == 1
-    assert "not the text that was run" in done.err
+    assert "scenario.toml was changed after the run" in done.err
 
 
 def test_replay_says_that_another_version_gives_the_same(command: Command, result: Path) -> None:

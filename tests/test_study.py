@@ -118,7 +118,7 @@ def test_the_studies_are_listed(command: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), f"give the name of a study, or all; studies: {NAME}"),
+        ((), f"give the name of a study, or `all`; studies: {NAME}"),
         (("alheid-2015",), "unknown study 'alheid-2015'"),
         ((NAME, "--only", "fig-3"), "'fig-3' is not a part of"),
     ],

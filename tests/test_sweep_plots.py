@@ -217,7 +217,7 @@ def test_plot_draws_a_sweep_as_it_is_told(command: Command, folder: Path) -> Non
 def test_options_of_sweeps_are_refused_for_a_result(command: Command, result: Path) -> None:
     done = command("plot", result, "--over", "controller")
     assert done.status == 2
-    assert "--over: belongs to the figures of a sweep" in done.err
+    assert "--over: is for the figures of a sweep" in done.err
 
 
 def test_a_sweep_without_axes_or_results_has_a_report(here: Path) -> None:

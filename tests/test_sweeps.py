@@ -131,8 +131,8 @@ def test_a_fault_of_the_engine_is_a_row_and_not_the_end(monkeypatch: pytest.Monk
     [
         ({"controller": []}, "at least one value"),
         ({"controller": "coupled"}, "not a list"),
-        ({"controller": ["coupled", "coupled"]}, "twice"),
-        ({"seed": [1, 2]}, "no axis"),
+        ({"controller": ["coupled", "coupled"]}, "two values are the same"),
+        ({"seed": [1, 2]}, "cannot be an axis"),
     ],
 )
 def test_an_axis_that_makes_no_sense_is_refused(axes: plan.Axes, said: str) -> None:
