@@ -108,7 +108,7 @@ def test_a_part_of_the_sum_is_told_only_if_every_capacity_is_known(
     lower = any(pair is None for pair in rates)
     total = sum(pair[0] if pair else 5.0 for pair in rates)
     found = {"subflows": flows, "goodput_mbps": got, "protocol": protocol}
-    found |= {"paths_mbps": total, "paths_are_lower_bounds": lower}
+    found |= {"paths_mbps": total, "paths_are_lower_bounds": lower, "incomplete": []}
     assert _paths(found).endswith(end)
 
 

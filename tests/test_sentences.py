@@ -49,6 +49,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "causes": (CAUSES[0], ", ".join(CAUSES[3:7])),
     "remedy": REMEDIES,
     "share": SHARES,
+    "missing": ("15 kB", "3.5 GB"),
     "shares": ("application 100 %", ", ".join(f"{cause} 9.99 %" for cause in CAUSES[3:7])),
     "subflow": FLOWS,
     **dict.fromkeys(("connection", "client"), ("10.0.0.1:49152", "[2001:db8::1]:49152")),
