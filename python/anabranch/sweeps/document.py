@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.scenario import Scenario, ScenarioError, Value, literal
 from anabranch.sweeps.plan import ALGORITHMS, Options, PlanData, plan
+from anabranch.sweeps.refusals import by_axis, refused_values
 
 if TYPE_CHECKING:
     import os
@@ -36,7 +37,8 @@ def read(path: "str | os.PathLike[str]", *, seeds: int | str | None = None) -> P
     OSError
         If a file cannot be read.
     ScenarioError
-        If the sweep is not valid; the message says where.
+        If the sweep is not valid; the message says where. A value of an axis that every cell with it refuses is not
+        valid; a combination that some cells refuse is.
     """
     file = Path(path)
     try:
@@ -83,7 +85,12 @@ def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> P
     options = Options(
         _quantity(document, "timeout", _TIMES, '"30 s"'), _quantity(document, "memory", _SIZES, '"500 MB"'), series
     )
-    return plan(base, {name: _axis(values) for name, values in axes.items()}, wanted, options)
+    made = plan(base, {name: _axis(values) for name, values in axes.items()}, wanted, options, keep_refused=True)
+    if wrong := next(refused_values(made.axes, made.cells), None):
+        raise ScenarioError(wrong)
+    if all(cell.error for cell in made.cells):
+        raise ScenarioError(by_axis(made.cells[0], made.axes, changes))
+    return made
 
 
 _TIMES = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600}
