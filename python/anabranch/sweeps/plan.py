@@ -205,6 +205,16 @@ def plan(
     return PlanData(scenario, points, numbers, tuple(cells), options or NO_LIMITS, precision)
 
 
+def again(kept: PlanData, seeds: int | str | None = None) -> PlanData:
+    """The stored plan `kept`, validated by this version, with other `seeds` if given."""
+    made = replace(kept, cells=tuple(_cell(cell.labels, cell.scenario, kept.options) for cell in kept.cells))
+    if seeds is None:
+        return made
+    precision = Precision.parse(seeds) if isinstance(seeds, str) else None
+    numbers = precision.first if precision is not None else seeds
+    return replace(made, seeds=_seeds(numbers), precision=precision)  # type: ignore[arg-type]
+
+
 def base_sha256(made: PlanData) -> str:
     """What a cell without changes would be called."""
     if not made.axes:
