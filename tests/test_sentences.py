@@ -70,7 +70,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "choices": ("paths are 0 (10.0.0.1)",),
     "pair": ("0=80 Mbit/s",),
     "place": (diagnose.AT_SENDER, diagnose.AT_RECEIVER, diagnose.FROM_BEGINNING),
-    "command": ("`ss -tim`",),
+    "command": ("`ss -tin`",),
     "capture": ("shown by a capture at the sender",),
     "value": ("0.1", "-5"),
     "least": ("0.1",),

@@ -208,7 +208,7 @@ TABLE_PATHS = (
 AT_SENDER = Phrase("at the sender")
 AT_RECEIVER = Phrase("at the receiver")
 FROM_BEGINNING = Phrase("from the beginning")
-NO_CAPTURE = Phrase("none: `ss -tim`")
+NO_CAPTURE = Phrase("none: `ss -tin`")
 
 UNKNOWN_AT_RECEIVER: tuple[tuple[Phrase, Phrase], ...] = (
     (Phrase("segments that were lost before the capture"), Phrase("they do not reach it")),
