@@ -54,7 +54,7 @@ test: $(VENV)/installed $(VENV)/tools
 	MPLBACKEND=Agg $(PY) -m pytest -q --numprocesses auto --dist loadfile
 
 release: $(VENV)/installed
-	@$(PY) -m maturin develop --release --locked
+	@PIP_QUIET=1 $(PY) -m maturin develop --release --locked
 
 lint: $(VENV)/tools
 	$(CARGO) fmt --all --check
@@ -154,8 +154,9 @@ $(VENV)/mutants: pyproject.toml $(VENV)/created
 
 # The profile `lab` shares its build with the Rust tests.
 $(VENV)/installed: $(RUST_SOURCES) pyproject.toml $(VENV)/packages
-	@echo "building the engine with cargo: one to two minutes the first time, less after a change"
-	@$(PY) -m maturin develop --profile lab --locked
+	@echo "building the engine with cargo: about five minutes on two cores the first time, less after a change"
+	@PIP_QUIET=1 $(PY) -m maturin develop --profile lab --locked
 	@echo "examining the installation: anabranch doctor"
 	@$(BIN)/anabranch doctor > $(VENV)/doctor.log || { cat $(VENV)/doctor.log; exit 1; }
+	@tail -n 1 $(VENV)/doctor.log
 	@touch $@

@@ -108,7 +108,7 @@ def test_a_part_of_the_sum_is_told_only_if_every_capacity_is_known(
     lower = any(pair is None for pair in rates)
     total = sum(pair[0] if pair else 5.0 for pair in rates)
     found = {"subflows": flows, "goodput_mbps": got, "protocol": protocol}
-    found |= {"paths_mbps": total, "paths_are_lower_bounds": lower}
+    found |= {"paths_mbps": total, "paths_are_lower_bounds": lower, "incomplete": []}
     assert _paths(found).endswith(end)
 
 
@@ -134,11 +134,11 @@ def test_what_was_overtaken_is_no_retransmission_at_the_receiver(tmp_path: Path)
 
 
 def test_the_diagnosis_of_a_run_is_what_the_run_knows(command: Command, blocked: Path) -> None:
-    """Its shares are the run's, nothing is inferred, nothing would take another capture or `ss -tim`."""
+    """Its shares are the run's, nothing is inferred, nothing would take another capture or `ss -tin`."""
     done = command("diagnose", blocked / "run")
     assert "(?)" not in done.out
     assert say.UNKNOWN not in done.out
-    assert "ss -tim" not in done.out
+    assert "ss -tin" not in done.out
     run = ab.load(blocked / "run")
     true = json.loads(_core.run(run.toml, "scenario.toml", [], causes=True).summary)
     found = ab.diagnose(blocked / "run").summary

@@ -2,9 +2,11 @@
 
 import array
 import fcntl
+import gzip
 import json
 import random
 import signal
+import struct
 import subprocess
 import sys
 import termios
@@ -17,8 +19,11 @@ from typing import Any
 import pytest
 
 import anabranch as ab
+from anabranch import units
+from anabranch.diagnosis.page import notebook_html
 from anabranch.sentences import common
 from anabranch.sentences import diagnose as say
+from anabranch.why.verdict import verdict
 from degraded import Packet, missing, read, write
 from helpers import Command
 
@@ -182,6 +187,10 @@ def test_a_truncated_capture_says_where_it_ends(captures: list[Path], tmp_path: 
     found = ab.diagnose([tmp_path / "cut.pcapng", captures[1]])
     assert "cut.pcapng: it ends within a block, at octet" in notes(found)
     assert found.connections[0]["causes"]
+    first, second, *rest = found.text().splitlines()
+    assert first.startswith(str(tmp_path / "cut.pcapng: it ends within a block"))
+    assert "not whole" in second
+    assert "it ends within" not in "".join(rest)
 
 
 def test_a_damaged_capture_tells_what_came_before(captures: list[Path], tmp_path: Path) -> None:
@@ -309,3 +318,94 @@ def test_ctrl_c_before_anything_came_says_so() -> None:
         assert process.stderr is not None
         assert process.stdout.read() == b""
         assert process.stderr.read() == b"interrupted: nothing was written\n"
+
+
+EXAMPLES = Path(__file__).parent.parent / "examples" / "captures"
+
+
+@pytest.mark.parametrize("name", ["vpn", "shaper"])
+@pytest.mark.parametrize("path", ["dsl0", "lte0"])
+def test_a_missing_path_is_the_first_line_and_leaves_the_main_cause_open(
+    name: str, path: str, command: Command
+) -> None:
+    file = EXAMPLES / f"{name}-{path}.pcap.gz"
+    done = command("diagnose", file)
+    lines = done.out.splitlines()
+    (connection,) = ab.diagnose(file).connections
+    missing = connection["missing_bytes"]
+    share = units.percent(missing / connection["bytes_delivered"])
+    assert done.status == 0
+    assert lines[0] == say.PATH_MISSING(missing=units.octets(missing), share=share)
+    assert lines[3] == say.MAIN_CAUSE_INCOMPLETE()
+    assert connection["main_cause"] is None
+    assert "% of the capacity" not in done.out
+    assert "caused most" not in done.out
+    assert "remedy" not in done.out.lower()
+    report = notebook_html(ab.diagnose(file).summary)
+    assert report.index("not whole") < report.index("The capacity")
+
+
+@pytest.mark.parametrize("name", ["vpn", "shaper", "backup"])
+def test_a_whole_capture_is_not_called_incomplete(name: str) -> None:
+    (connection,) = ab.diagnose(sorted(EXAMPLES.glob(f"{name}-*.pcap.gz"))).connections
+    assert (connection["missing_bytes"], connection["incomplete"]) == (0, [])
+    assert connection["main_cause"] is not None
+    assert not any("none of the files" in event for event in connection["events"])
+
+
+@pytest.mark.parametrize("place", ["client", "server"])
+@pytest.mark.parametrize(("share", "is_whole"), [(0.0, True), (0.01, True), (0.08, False)])
+def test_few_lost_records_are_an_event_and_many_leave_the_main_cause_open(
+    place: str, share: float, is_whole: bool, tmp_path: Path
+) -> None:
+    ab.Scenario.two_path(*PATHS, transfer="4 s").run(pcap=tmp_path)
+    rng = random.Random(1)
+    files = sorted(tmp_path.glob(f"{place}-*.pcapng"))
+    found = ab.diagnose(changed(files, tmp_path, lambda packets: [p for p in packets if rng.random() >= share]))
+    (connection,) = found.connections
+    assert (connection["main_cause"] is not None) == is_whole
+    assert any("tcpdump -B" in sentence for sentence in connection["incomplete"]) != is_whole
+    assert any("none of the files" in event for event in connection["events"]) == (share == 0.01)
+
+
+def test_without_a_subflow_that_held_the_others_up_the_remedy_leaves_no_path_out() -> None:
+    (connection,) = ab.diagnose(sorted(EXAMPLES.glob("vpn-*.pcap.gz"))).connections
+    assert "caused most" in verdict(connection)[1]
+    assert "leave that path out" in verdict(connection)[2]
+    for flow in connection["subflows"]:
+        flow["blocked_others_s"] = 0.0007
+    assert "caused most" not in verdict(connection)[1]
+    assert say.REMEDY_WITHOUT_BLOCKER() in verdict(connection)[2]
+    assert "leave that path out" not in verdict(connection)[2]
+
+
+def cut_at(snap: int, folder: Path) -> list[Path]:
+    """The captures of a bond with VXLAN on its second path, with a shorter snap length (``tcpdump -s``)."""
+    made = []
+    for name in ("vpn-dsl0", "vpn-lte0"):
+        octets = gzip.decompress((EXAMPLES / f"{name}.pcap.gz").read_bytes())
+        at, out = 24, [octets[:24]]
+        while at < len(octets):
+            seconds, fraction, length, whole = struct.unpack_from("<IIII", octets, at)
+            kept = min(length, snap)
+            out.append(struct.pack("<IIII", seconds, fraction, kept, whole) + octets[at + 16 : at + 16 + kept])
+            at += 16 + length
+        made.append(folder / f"{name}.pcap")
+        made[-1].write_bytes(b"".join(out))
+    return made
+
+
+def test_a_short_snap_length_is_told_first(tmp_path: Path, command: Command) -> None:
+    done = command("diagnose", *cut_at(60, tmp_path))
+    first, second, *rest = done.out.splitlines()
+    assert first == say.CUT_BEFORE_TCP(count=861)
+    assert second == say.CUT_OPTIONS(count=4724)
+    assert rest[2] == say.MAIN_CAUSE_INCOMPLETE()
+
+
+def test_a_snap_length_of_160_is_enough_and_one_cut_packet_changes_no_cause(tmp_path: Path) -> None:
+    (connection,) = ab.diagnose(cut_at(160, tmp_path)).connections
+    assert (connection["incomplete"], connection["main_cause"]) == ([], "head_of_line")
+    (connection,) = ab.diagnose(cut_at(128, tmp_path)).connections
+    assert (connection["incomplete"], connection["main_cause"]) == ([], "head_of_line")
+    assert say.FEW_CUT_OPTIONS(count=1) in connection["events"]

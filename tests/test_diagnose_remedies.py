@@ -169,6 +169,7 @@ def test_no_remedy_of_a_twin_that_is_not_like_its_capture(
     )
     found.save(tmp_path / "out")
     report = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "The twin is NOT like the capture" in str(found)
     for text in (str(found), report, found._repr_html_(), json.dumps(summary)):
         assert "No change was tried" in text
         assert "Remedy: " not in text

@@ -12,6 +12,7 @@ import anabranch as ab
 from anabranch.diagnosis.remedies import Remedies, Tried, remedies
 from anabranch.diagnosis.twin import Likeness, likeness
 from anabranch.diagnosis.twin.series import outages, up_again
+from anabranch.sentences import diagnose as say
 from anabranch.sweeps.paired import interval
 from helpers import Command
 from twin_truth import several
@@ -218,3 +219,15 @@ def test_standard_input_has_no_twin(command: Command) -> None:
     done = command("diagnose", "-", "--twin", "twin.toml")
     assert done.status == 2
     assert "read twice" in done.err
+
+
+def test_of_a_capture_without_one_path_the_twin_is_unlike_and_nothing_is_tried(
+    command: Command, tmp_path: Path
+) -> None:
+    file = ROOT / "examples" / "captures" / "vpn-dsl0.pcap.gz"
+    done = command("diagnose", file, "--twin", tmp_path / "twin.toml", "--seeds", "2")
+    text = " ".join(done.out.split())
+    assert done.status == 0
+    assert re.search(r"The twin is NOT like the capture \(goodput [+-]\S+ %.*\): no remedy was tried\. A path", text)
+    assert say.MAIN_CAUSE_INCOMPLETE() in text
+    assert "The run is NOT like" in " ".join((tmp_path / "twin.toml").read_text("utf-8").replace("#", " ").split())

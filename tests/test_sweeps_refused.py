@@ -104,3 +104,47 @@ def test_a_scenario_says_what_it_is_with_its_files(here: Path) -> None:
     assert whole.check() == scenario.check()
     assert "a.trace" not in str(whole)
     assert BASE.inlined() is BASE
+
+
+AXES: list[tuple[str, tuple[str, ...]]] = [
+    ('scheduler = ["min-rtt", "blast"]', ('sweep.toml: axes.scheduler: unknown scheduler "blast"', '"blest"')),
+    ('schedulers = ["min-rtt", "blest"]', ("sweep.toml: axes.schedulers: unknown key", '"scheduler"')),
+    ('"path.1.loss" = ["0 %", "150 %"]', ('sweep.toml: axes.path.1.loss: "150 %" is out of range', "100 %")),
+    ("mss = [700, -3]", ("sweep.toml: axes.mss: -3 is out of range", "65455")),
+    ('a = { x = { mss = 700 }, y = { mss = "wide" } }', ('sweep.toml: axes.a: "y": ', "whole number")),
+    (
+        'scheduler = ["min-rtt", "blast"]\ncontroller = ["cubic", "coupled"]',
+        ('sweep.toml: axes.scheduler: unknown scheduler "blast"', '"blest"'),
+    ),
+]
+
+
+@pytest.mark.parametrize(("axes", "said"), AXES)
+@pytest.mark.parametrize("name", ["check", "sweep"])
+def test_a_value_that_every_cell_refuses_is_an_error_of_the_sweep_file(
+    name: str, axes: str, said: tuple[str, ...], command: Command, here: Path
+) -> None:
+    (here / "sweep.toml").write_text(f"{SWEEP.replace('mss = [700, 1400]', '')}\n{axes}\n", encoding="utf-8")
+    done = command(name, "sweep.toml")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(said[0])
+    assert all(part in done.err for part in said)
+    assert "--set" not in done.err
+
+
+def test_a_wrong_key_of_the_table_set_is_named(command: Command, here: Path) -> None:
+    (here / "sweep.toml").write_text(f'set = {{ "path.1.los" = "1 %" }}\n{SWEEP}', encoding="utf-8")
+    done = command("check", "sweep.toml")
+    assert done.status == 2
+    assert done.err.startswith("sweep.toml: set.path.1.los: unknown key")
+
+
+def test_a_combination_that_some_cells_refuse_is_a_row(command: Command, here: Path) -> None:
+    axes = 'min_rto = ["200 ms", "2 s"]\nmax_rto = ["1 s", "60 s"]'
+    (here / "sweep.toml").write_text(f"{SWEEP.replace('mss = [700, 1400]', '')}\n{axes}\n", encoding="utf-8")
+    checked = command("check", "sweep.toml")
+    assert checked.status == 0, checked.err
+    assert "1 of 4 cells are refused; the first error: axes.min_rto: 2 s is more than max_rto, 1 s" in checked.out
+    swept = command("sweep", "sweep.toml")
+    assert swept.status == 0
+    assert "2 runs refused" in swept.out

@@ -173,6 +173,7 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("goodput", "12000000\n", (), "above 100 Gbit/s; give the unit"),
         ("goodput", "1\n", ("--step", "2 kg"), "--step: "),
         ("goodput", PING, (), "looks like --kind ping"),
+        ("mahimahi", "0.000000\n0.25\n", (), "found 0.000000; times in seconds? Multiply them by 1000"),
         ("goodput", "".join(f"{20 * i}\n" for i in range(1, 99)), (), "looks like --kind mahimahi"),
         ("ping", ERRANT, (), "looks like --kind errant"),
         ("ping", "t,rtt\n0,40\n1,-4\n", (), "rtt -4 is negative"),

@@ -46,6 +46,14 @@ def naming(place: str) -> "Iterator[None]":
         raise OSError(error.errno, why(error), place) from error
 
 
+def missing(folder: Path) -> str:
+    """Why `folder` is no directory, and what to do if it is an archive of one."""
+    if not folder.exists():
+        return "no such directory"
+    unpack = {".tar": "tar xf", ".tgz": "tar xf", ".gz": "tar xf", ".xz": "tar xf", ".zip": "unzip"}.get(folder.suffix)
+    return f"is a file, not a directory; unpack it first: {unpack} {folder}" if unpack else "is a file, not a directory"
+
+
 def foreign(folder: Path, ours: "Iterable[str]", figures: "Iterable[str]") -> list[str]:
     """Names in `folder` that are neither `ours` nor those of `figures`."""
     known = {*ours, *_LITTER, *(name + suffix for name in figures for suffix in _FIGURE_SUFFIXES)}

@@ -1,13 +1,17 @@
 """What a directory holds."""
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anabranch.directory import PROVENANCE, ResultError
+from anabranch.directory import PROVENANCE, ResultError, missing
 
 if TYPE_CHECKING:
     import os
+
+CAPTURE = re.compile(r"\.pcap(ng)?(\.gz)?$")
+"""Ends the name of a capture."""
 
 RUN = "run"
 SWEEP = "sweep"
@@ -44,10 +48,9 @@ def kind(directory: "str | os.PathLike[str]") -> str:
     """
     folder = Path(directory)
     if not folder.is_dir():
-        what = "is a file, not a directory" if folder.exists() else "no such directory"
         raise ResultError(
-            f"{folder}: {what}; give a directory that `anabranch run`, `sweep`, `analyze`, `diagnose` or `recommend` "
-            "wrote with --out"
+            f"{folder}: {missing(folder)}; give a directory that `anabranch run`, `sweep`, `analyze`, `diagnose` or "
+            "`recommend` wrote with --out"
         )
     for marker in ("sweep.json", "study.json", PROVENANCE):
         try:
@@ -56,6 +59,9 @@ def kind(directory: "str | os.PathLike[str]") -> str:
             continue
         if isinstance(content, dict) and content.get("format") in _FORMATS:
             return _FORMATS[content["format"]]
+    if captures := sorted(entry.name for entry in folder.iterdir() if CAPTURE.search(entry.name)):
+        ending = captures[0][captures[0].index(".pcap") :]
+        raise ResultError(f"{folder}: a folder with captures; give the files: {folder / ('*' + ending)}")
     raise ResultError(
         f"{folder}: not an Anabranch result: it has no sweep.json, study.json or {PROVENANCE} of Anabranch"
     )

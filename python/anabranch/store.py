@@ -6,7 +6,19 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.directory import ITEMS, PROVENANCE, REPORT, SCENARIO, SERIES, SUMMARY, Draft, ResultError, dump, foreign
+from anabranch.directory import (
+    ITEMS,
+    PROVENANCE,
+    REPORT,
+    SCENARIO,
+    SERIES,
+    SUMMARY,
+    Draft,
+    ResultError,
+    dump,
+    foreign,
+    missing,
+)
 from anabranch.provenance import FORMAT, FORMAT_VERSION, Provenance, sha256
 from anabranch.run_data import RunData, Stored
 
@@ -48,7 +60,7 @@ def is_result(folder: Path) -> bool:
 
 def _marker(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
-        what = "is a file, not a directory" if folder.exists() else "no such directory"
+        what = missing(folder)
         raise ResultError(f"{folder}: {what}; a result is a directory written by `anabranch run --out`")
     try:
         marker = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
@@ -59,7 +71,10 @@ def _marker(folder: Path) -> dict[str, Any]:
     if not isinstance(marker, dict) or marker.get("format") != FORMAT:
         hint = ""
         if (folder / "sweep.json").exists():
-            hint = "; it is a sweep: ab.Sweep.load reads it"
+            hint = (
+                f"; it is a sweep: repeat it with `anabranch sweep {folder} --out MINE`, "
+                f"then `anabranch compare {folder} MINE`"
+            )
         elif isinstance(marker, dict) and marker.get("format") == "anabranch-capture":
             hint = "; it is an analysis of captures: ab.Capture.load reads it"
         elif isinstance(marker, dict) and marker.get("format") == "anabranch-diagnosis":

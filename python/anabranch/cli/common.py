@@ -16,7 +16,7 @@ from anabranch import interrupt
 from anabranch.cli.group import Choice
 from anabranch.directory import ResultError, naming
 from anabranch.drafts import is_direct
-from anabranch.scenario import Scenario
+from anabranch.scenario import Scenario, ScenarioError
 from anabranch.visible import visible
 
 if TYPE_CHECKING:
@@ -168,10 +168,28 @@ def read_scenario(file: str, changes: Sequence[str]) -> Scenario:
         inside = Path(file) / "scenario.toml"
         if inside.is_file():
             raise ResultError(f"{file}: a directory; its scenario is {inside}")
+        if is_sweep(file):
+            raise ScenarioError(f"{file}: a sweep; run it with `anabranch sweep {file}`")
+        refuse_capture(file)
         scenario = Scenario.load(file)
     for change in changes:
         scenario = scenario.set(*key_and_value(change))
     return scenario
+
+
+_CAPTURES = ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a", "1f8b")
+"""First octets of pcap and pcapng files, and of gzip."""
+
+
+def refuse_capture(file: str) -> None:
+    """Name the command for a capture where a scenario or a sweep is expected."""
+    path = Path(file)
+    if not path.is_file():
+        return
+    with naming(file), path.open("rb") as content:
+        start = content.read(4).hex()
+    if start.startswith(_CAPTURES):
+        raise ScenarioError(f"{file}: not a TOML file; if it is a capture: `anabranch diagnose {file}`")
 
 
 def is_sweep(file: str) -> bool:

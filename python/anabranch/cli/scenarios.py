@@ -138,6 +138,7 @@ def _check_sweep(file: str, *, as_json: bool) -> None:
     """Validate every cell of a sweep and say what it would take."""
     from anabranch.sweeps.document import read
     from anabranch.sweeps.estimate import estimate
+    from anabranch.sweeps.refusals import by_axis
 
     plan = read(file)
     with interrupt.raising():
@@ -166,7 +167,7 @@ def _check_sweep(file: str, *, as_json: bool) -> None:
     if same:
         click.echo(say.REPEATED(count=same))
     if refused:
-        first = visible(refused[0].error.splitlines()[0])
+        first = visible(by_axis(refused[0], plan.axes).splitlines()[0])
         click.echo(say.REFUSED(count=len(refused), cells=len(plan.cells), error=first))
 
 

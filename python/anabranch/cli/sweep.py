@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anabranch import interrupt
-from anabranch.cli.common import Interrupted, command_line, format_option, table_width, wide_option
+from anabranch.cli.common import Interrupted, command_line, format_option, refuse_capture, table_width, wide_option
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.cli.lines import sweep_progress
 from anabranch.extras import ClusterError
 from anabranch.nearest import hint
 from anabranch.scenario import ScenarioError
+from anabranch.sentences import sweep as say
 from anabranch.tables import Column, Document, Table
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @cli.command()
-@click.argument("file", metavar="SWEEP.toml")
+@click.argument("file", metavar="SWEEP")
 @click.option(
     "--seeds",
     metavar="N",
@@ -61,9 +62,10 @@ def sweep(
     wide: bool,
     quiet: bool,
 ) -> int:
-    """Run a scenario with every combination of the values in SWEEP.toml.
+    """Run a scenario with every combination of the values in SWEEP.
 
-    Files are written only with --out. If the sweep was interrupted, the same command continues it.
+    SWEEP is a TOML file, or the folder of a sweep that is to be repeated. Files are written only with --out. If the
+    sweep was interrupted, the same command continues it.
     """
     from anabranch.sweeps.document import read
     from anabranch.sweeps.task import FAILED, REFUSED
@@ -74,6 +76,7 @@ def sweep(
         raise click.UsageError("--csv and --format: give only one of them")
     if workers is not None and dask is not None:
         raise click.UsageError("--workers and --dask: give only one of them; a cluster has its own workers")
+    refuse_capture(file)
     plan = read(file, seeds=_seeds(seeds))
     axis, _, value = (compare or "").partition("=")
     if compare is not None and value not in {str(point.label) for point in plan.axes.get(axis, ())}:
@@ -163,6 +166,8 @@ def _sweep(
             interrupt.keep(f"{out} is complete")
     if out is not None and not quiet:
         click.echo(f"report   {file}", err=True)
+    if isinstance(keep, Store) and keep.others:
+        click.echo(say.OTHER_RUNS(folder=str(out), count=keep.others), err=True)
     return done
 
 

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from anabranch.causes import CAUSES
-from anabranch.diagnosis.text import SHOWN, note_on_shares, paths, shares
+from anabranch.diagnosis.text import SHOWN, note_on_shares, paths, shares, split_notes
 from anabranch.diagnosis.tried import tried_text
 from anabranch.visible import visible
 
@@ -14,18 +14,19 @@ _LEFT = "text-align:left"
 
 def notebook_html(summary: Mapping[str, Any]) -> str:
     """Sentences and tables of each connection, and what was tried."""
-    body = []
+    ends, notes = split_notes(summary)
+    body = [f"<p>{escape(note)}</p>" for note in ends]
     connections = summary["connections"]
     for number, connection in enumerate(connections):
         if len(connections) > 1:
             body.append(f"<p><strong>{escape(connection['name'])}</strong></p>")
-        body += [f"<p>{escape(sentence)}</p>" for sentence in connection["sentences"]]
+        body += [f"<p>{escape(sentence)}</p>" for sentence in (*connection["incomplete"], *connection["sentences"])]
         if number < SHOWN:
             body += [_table(shares(connection), 1), f"<p>{escape(note_on_shares(connection))}</p>"]
             body.append(_table(paths(connection["subflows"]), 2))
             body += [f"<p>{escape(event)}</p>" for event in connection["events"]]
     body += [f"<p>{'<br>'.join(map(escape, part.splitlines()))}</p>" for part in tried_text(summary)]
-    body += [f"<p>{escape(note)}</p>" for note in summary["notes"]]
+    body += [f"<p>{escape(note)}</p>" for note in notes]
     return visible("".join(body), keep="\n")
 
 

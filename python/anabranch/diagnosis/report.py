@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch import provenance
 from anabranch.causes import CAUSES
 from anabranch.diagnosis.over_time import over_time
-from anabranch.diagnosis.text import note_on_shares, paths, shares
+from anabranch.diagnosis.text import note_on_shares, paths, shares, split_notes
 from anabranch.diagnosis.tried import tried_text
 from anabranch.directory import PROVENANCE, REPORT, Draft, dump, foreign
 from anabranch.plots.files import picture
@@ -144,10 +144,11 @@ def code(text: str) -> str:
 def html(summary: Mapping[str, Any], capture: "CaptureData | None", made: Mapping[str, Any]) -> str:
     """The report; without a capture, or without data, there is nothing to draw over time."""
     title = escape(say.REPORT_TITLE(files=", ".join(Path(name).name for name in summary["files"])))
-    body = [f"<h1>{title}</h1>"]
+    ends, notes = split_notes(summary)
+    body = [f"<h1>{title}</h1>", *(f"<p>{escape(note)}</p>" for note in ends)]
     for connection in summary["connections"]:
         body.append(f"<h2>{escape(connection['name'])}</h2>")
-        body += [f"<p>{escape(sentence)}</p>" for sentence in connection["sentences"]]
+        body += [f"<p>{escape(sentence)}</p>" for sentence in (*connection["incomplete"], *connection["sentences"])]
         heads = (say.REPORT_CAUSES, say.REPORT_PATHS)
         for head, rows in zip(heads, (shares(connection), paths(connection["subflows"])), strict=True):
             if len(rows) == 1:
@@ -162,7 +163,7 @@ def html(summary: Mapping[str, Any], capture: "CaptureData | None", made: Mappin
         body += [above, table(say.REPORT_UNKNOWN_HEAD, unknown, words=True)] if unknown else []
     body += _twin(summary)
     body += over_time(capture) if capture is not None and summary["connections"] else []
-    body += [f"<p>{escape(note)}</p>" for note in summary["notes"]]
+    body += [f"<p>{escape(note)}</p>" for note in notes]
     grounds = summary["grounds"]
     kinds = [(c.name, c.meaning, grounds[key]["kind"], grounds[key]["ground"]) for key, c in CAUSES.items()]
     body += [f"<h2>{say.REPORT_GROUNDS}</h2>", table(say.REPORT_GROUNDS_HEAD, kinds, words=True)]

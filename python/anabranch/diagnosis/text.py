@@ -16,18 +16,28 @@ SHOWN = 6
 
 def diagnosis_text(summary: Mapping[str, Any], width: int | None = None) -> str:
     """The answer of ``anabranch diagnose``; tables fit `width`, if it is given."""
-    lines: list[str] = []
+    ends, notes = split_notes(summary)
+    lines = [visible(note) for note in ends]
     for number, connection in enumerate(summary["connections"]):
-        if number:
+        if lines and (number or len(summary["connections"]) > 1):
             lines.append("")
         if len(summary["connections"]) > 1:
             lines.append(visible(connection["name"]))
-        lines += connection["sentences"]
+        lines += [*connection["incomplete"], *connection["sentences"]]
         if number < SHOWN:
             lines += _details(connection, width)
-    if summary["notes"]:
-        lines += ["", *(visible(note) for note in summary["notes"])]
+    if notes:
+        lines += ["", *(visible(note) for note in notes)]
     return "\n".join(lines).lstrip("\n")
+
+
+def split_notes(summary: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Sentences above the diagnosis, about files and packets that are cut short, and the notes below it."""
+    capture = summary["capture"]
+    ends = [say.CUT(file=file["name"], reason=file["cut"]) for file in capture["files"] if file["cut"]]
+    notes = [note for note in summary["notes"] if note not in ends]
+    before_tcp = capture.get("cut_before_tcp")
+    return [*ends, *([say.CUT_BEFORE_TCP(count=before_tcp)] if before_tcp else [])], notes
 
 
 _DROPPED = (0, 0, 0, 6, 5, 2, 4, 3, 1)

@@ -58,6 +58,9 @@ def with_trials(
         measured = main["paths_mbps"] if main["paths_are_lower_bounds"] else math.inf
         on = On(found_twin.scenario, measured=measured, open=found_twin.open)
     sentence, fields = None, None
+    if main["incomplete"]:
+        # Data that the capture lacks may be what limited the connection: a change that helps the twin proves nothing.
+        return {**found, "twin": twin, "remedies": None}
     if not twin["like"] and not twin["interrupted"]:
         sentence = _unlike(twin)
     elif seeds and not twin["interrupted"]:
@@ -110,14 +113,22 @@ def _unlike(twin: Mapping[str, Any]) -> str:
 def tried_text(summary: Mapping[str, Any]) -> list[str]:
     """Paragraphs; none if nothing was tried."""
     twin, remedies = summary.get("twin"), summary.get("remedies")
-    if twin is None or not (twin["like"] or twin["interrupted"]):
+    if twin is None:
         return []
     from anabranch.diagnosis.twin import Likeness
 
+    like = Likeness(**{name: twin[name] for name in Likeness._fields})
     lines = []
+    if not twin["like"] and not twin["interrupted"]:
+        lines.append(say.TWIN_UNLIKE(differences=", ".join(like.said())))
     if twin["runs"] and twin["like"]:
-        like = Likeness(**{name: twin[name] for name in Likeness._fields})
         lines.append(say.TWIN_FOUND(runs=twin["runs"], differences=", ".join(like.said())))
+        if any(
+            connection["incomplete"]
+            for connection in summary["connections"]
+            if connection["name"] == twin["connection"]
+        ):
+            lines.append(say.TWIN_INCOMPLETE())
     if twin["interrupted"]:
         lines.append(say.INTERRUPTED_FIT())
     if remedies is not None:

@@ -114,6 +114,11 @@ LIMITS = Sentence("The connection as a whole was {limits}.")
 # Third sentence: the main cause, and what may help.
 
 REMEDY_UNKNOWN = Sentence("Capture all packets of both directions to see it.")
+MAIN_CAUSE_INCOMPLETE = Sentence(
+    "The main cause is unknown, because the capture is not whole: the shares above may be wrong."
+)
+REMEDY_WITHOUT_BLOCKER = Phrase("enlarge the receive buffer")
+"""For head-of-line blocking if no subflow in the capture held up the others."""
 SATURATED_WHILE_UP = Sentence(
     "{paths:The path was|All paths were} saturated while up. The subflow {subflow} waited {share} of its time for: "
     "{cause}. Possible remedy (not tried): {remedy}."
@@ -207,7 +212,7 @@ TABLE_PATHS = (
 AT_SENDER = Phrase("at the sender")
 AT_RECEIVER = Phrase("at the receiver")
 FROM_BEGINNING = Phrase("from the beginning")
-NO_CAPTURE = Phrase("none: `ss -tim`")
+NO_CAPTURE = Phrase("none: `ss -tin`")
 
 UNKNOWN_AT_RECEIVER: tuple[tuple[Phrase, Phrase], ...] = (
     (Phrase("segments that were lost before the capture"), Phrase("they do not reach it")),
@@ -263,6 +268,24 @@ TOKENS = Sentence("{count!n} {count:join has|joins have} a token that matches no
 RESET = Sentence("The {host} reset the subflow {subflow}.")
 DAMAGED = Sentence("The subflow {subflow} has {count!n} {count:packet|packets} with a wrong TCP checksum.")
 
+PATH_MISSING = Sentence(
+    "The capture is not whole: {missing} ({share}) of the acknowledged data are in none of the files. A path is "
+    "missing, or packets were not captured. Give the files of all interfaces, captured from the beginning to the end."
+)
+PACKETS_MISSING = Sentence(
+    "The capture is not whole: {missing} ({share}) of the acknowledged data are in none of the files. Packets of the "
+    "subflows below were not captured. Capture again with a larger buffer (`tcpdump -B 65536`)."
+)
+CUT_OPTIONS = Sentence(
+    "The capture is not whole: the snap length cut the TCP options of {count!n} {count:packet|packets}, so Multipath "
+    "TCP, SACK, timestamps and window scale may be missing. Capture again with -s 160 or more (IPv6 in a tunnel: 200)."
+)
+CUT_BEFORE_TCP = Sentence(
+    "The capture is not whole: the snap length cut {count!n} {count:packet|packets} before the end of the TCP header. "
+    "Capture again with -s 160 or more (IPv6 in a tunnel: 200)."
+)
+FEW_CUT_OPTIONS = Sentence("The snap length cut the TCP options of {count!n} {count:packet|packets}.")
+FEW_MISSING = Sentence("{missing} ({share}) of the acknowledged data are in none of the files.")
 CUT = Sentence("{file}: {reason}. The packets after that are not part of the diagnosis.")
 SPLIT = Sentence(
     "A proxy between the captures splits {count!n} {count:connection|connections}. Its two sides have different "
@@ -279,6 +302,10 @@ NO_MPTCP = Sentence("The capture has no Multipath TCP: each connection is one pa
 # Twin and trials: what was found, a line each.
 
 TWIN_FOUND = Sentence("The twin is like the capture (found in {runs!n} {runs:run|runs}). It differs by: {differences}.")
+TWIN_UNLIKE = Sentence(
+    "The twin is NOT like the capture ({differences}): no remedy was tried. A path may be missing in the capture."
+)
+TWIN_INCOMPLETE = Sentence("No change was tried on the twin, because the capture is not whole.")
 INTERRUPTED_FIT = Sentence("Interrupted: no change was tried on the twin.")
 INTERRUPTED_TRIALS = Sentence("Interrupted: the results are of {seeds!n} {seeds:seed|seeds}.")
 TRIED_HELPS = Phrase(

@@ -79,3 +79,10 @@ WRONG_SEEDS = Phrase(
     '  write a count, a list, or "until 1 %", "until 2 % of completion_s, at most 400"'
 )
 TOO_MANY_SEEDS = Phrase("seeds: {text}: at most {cap!n} seeds; a sweep has at most {most!n} seeds")
+
+# A directory with other runs.
+
+OTHER_RUNS = Sentence(
+    "{folder} also keeps {count!n} {count:run|runs} of another scenario, other values or other seeds; "
+    "{count:it is|they are} not shown."
+)

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anabranch.directory import why
 from anabranch.scenario import Scenario, ScenarioError, Value, literal
-from anabranch.sweeps.plan import ALGORITHMS, Options, PlanData, plan
+from anabranch.sweeps import store
+from anabranch.sweeps.plan import ALGORITHMS, Options, PlanData, again, plan
+from anabranch.sweeps.refusals import by_axis, refused_values
 
 if TYPE_CHECKING:
     import os
@@ -24,8 +27,9 @@ def read(path: "str | os.PathLike[str]", *, seeds: int | str | None = None) -> P
     Parameters
     ----------
     path : path
-        The file. ``scenario`` names a scenario file beside it, or is a table that holds the scenario itself; ``set``
-        is a table of changes to it; ``axes`` is a table of axes; ``seeds`` a count, a list, or a precision such as
+        The file, or the folder of a stored sweep, whose plan is validated again. ``scenario`` names a scenario file
+        beside it, or is a table that holds the scenario itself; ``set`` is a table of changes to it; ``axes`` is a
+        table of axes; ``seeds`` a count, a list, or a precision such as
         ``"until 1 %"`` (10 if not given); ``timeout`` (``"30 s"``) and ``memory`` (``"500 MB"``) limit each run;
         ``series`` is how many sample times are kept of each run's series over time (none if not given).
     seeds : int or str, optional
@@ -36,9 +40,12 @@ def read(path: "str | os.PathLike[str]", *, seeds: int | str | None = None) -> P
     OSError
         If a file cannot be read.
     ScenarioError
-        If the sweep is not valid; the message says where.
+        If the sweep is not valid; the message says where. A value of an axis that every cell with it refuses is not
+        valid; a combination that some cells refuse is.
     """
     file = Path(path)
+    if stored := _stored(file):
+        return again(store.read_marker(stored), seeds)
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -52,12 +59,26 @@ def read(path: "str | os.PathLike[str]", *, seeds: int | str | None = None) -> P
         raise ScenarioError(message if message.startswith((str(file), named)) else f"{file}: {message}") from None
 
 
-def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> PlanData:
+def _check_keys(document: Mapping[str, Any], file: Path) -> None:
+    """Refuse unknown keys, and a scenario in place of a sweep."""
+    if not document.keys() & {"scenario", "axes"} and document.keys() & set(_TABLES):
+        raise ScenarioError(f"a scenario, not a sweep; run it with `anabranch run {file}`")
     for key in document:
         if key not in _KEYS:
             near = difflib.get_close_matches(key, _KEYS, 1)
             hint = f'did you mean "{near[0]}"? ' if near else ""
             raise ScenarioError(f'unknown key "{key}"\n  {hint}keys of a sweep: {", ".join(_KEYS)}')
+
+
+def _stored(file: Path) -> Path | None:
+    """The folder of the stored sweep that `file` is, or is the mark of."""
+    if (file / store.MARKER).is_file():
+        return file
+    return file.parent if file.name == store.MARKER and file.is_file() else None
+
+
+def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> PlanData:
+    _check_keys(document, file)
     changes, axes = (_table(document, key) for key in ("set", "axes"))
     for name, values in axes.items():
         for label, named in values.items() if isinstance(values, Mapping) else ():
@@ -83,7 +104,12 @@ def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> P
     options = Options(
         _quantity(document, "timeout", _TIMES, '"30 s"'), _quantity(document, "memory", _SIZES, '"500 MB"'), series
     )
-    return plan(base, {name: _axis(values) for name, values in axes.items()}, wanted, options)
+    made = plan(base, {name: _axis(values) for name, values in axes.items()}, wanted, options, keep_refused=True)
+    if wrong := next(refused_values(made.axes, made.cells), None):
+        raise ScenarioError(wrong)
+    if all(cell.error for cell in made.cells):
+        raise ScenarioError(by_axis(made.cells[0], made.axes, changes))
+    return made
 
 
 _TIMES = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600}
@@ -103,7 +129,10 @@ def _quantity(document: Mapping[str, Any], key: str, units: Mapping[str, float],
 
 def _scenario(given: Any, file: Path) -> Scenario:
     if isinstance(given, str):
-        return Scenario.load(file.parent / given)
+        try:
+            return Scenario.load(file.parent / given)
+        except OSError as error:
+            raise ScenarioError(f"scenario: {file.parent / given}: {why(error)}") from None
     if isinstance(given, Mapping):
         text = "".join(f"{_toml_key(key)} = {_toml(value)}\n" for key, value in given.items())
         return Scenario.from_toml(text, name=str(file))

@@ -154,7 +154,12 @@ class PlanData:
 
 
 def plan(
-    scenario: Scenario, axes: Axes, seeds: int | str | Sequence[int] = 10, options: Options | None = None
+    scenario: Scenario,
+    axes: Axes,
+    seeds: int | str | Sequence[int] = 10,
+    options: Options | None = None,
+    *,
+    keep_refused: bool = False,
 ) -> PlanData:
     """Lay out a sweep and validate every cell.
 
@@ -168,6 +173,8 @@ def plan(
         Seeds 1 to `seeds`, or these, or as many as are needed: ``"until 1 %"``.
     options : Options, optional
         What a run may take, and what is kept of it.
+    keep_refused : bool
+        Return a plan without a valid cell instead of raising an error.
 
     Raises
     ------
@@ -193,9 +200,19 @@ def plan(
         changes = {key: value for point in combination for key, value in point.changes.items()}
         labels = {name: point.label for name, point in zip(points, combination, strict=True)}
         cells.append(_cell(labels, scenario.set(changes) if changes else scenario, options or NO_LIMITS))
-    if all(cell.error for cell in cells):
+    if not keep_refused and all(cell.error for cell in cells):
         raise ScenarioError(cells[0].error)
     return PlanData(scenario, points, numbers, tuple(cells), options or NO_LIMITS, precision)
+
+
+def again(kept: PlanData, seeds: int | str | None = None) -> PlanData:
+    """The stored plan `kept`, validated by this version, with other `seeds` if given."""
+    made = replace(kept, cells=tuple(_cell(cell.labels, cell.scenario, kept.options) for cell in kept.cells))
+    if seeds is None:
+        return made
+    precision = Precision.parse(seeds) if isinstance(seeds, str) else None
+    numbers = precision.first if precision is not None else seeds
+    return replace(made, seeds=_seeds(numbers), precision=precision)  # type: ignore[arg-type]
 
 
 def base_sha256(made: PlanData) -> str:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.directory import ResultError, lock, why
+from anabranch.directory import ResultError, lock, missing, why
 from anabranch.scenario import Scenario
 from anabranch.sweeps import dataset
 from anabranch.sweeps.columns import COLUMNS
@@ -147,6 +147,11 @@ class Store:
         with _said(self.folder):
             write_whole(self.folder / MARKER, sealed(_marker(plan)).encode())
 
+    @property
+    def others(self) -> int:
+        """Number of runs in the directory that the plan does not have."""
+        return len(self.statuses.keys() - {(cell.sha256, seed) for cell, seed in self.plan.runs()})
+
     def finish(self) -> SweepData:
         """Make one table of all pieces, and the short one for people; the runs as frames."""
         with _said(self.folder):
@@ -235,8 +240,7 @@ def cells_frame(plan: PlanData) -> "pd.DataFrame":
 def _json(folder: Path, name: str) -> dict[str, Any]:
     """The file `name` of the sweep in `folder`, or ResultError."""
     if not folder.is_dir():
-        what = "is a file, not a directory" if folder.exists() else "no such directory"
-        raise ResultError(f"{folder}: {what}; a sweep is a directory written by `anabranch sweep --out`")
+        raise ResultError(f"{folder}: {missing(folder)}; a sweep is a directory written by `anabranch sweep --out`")
     try:
         content: dict[str, Any] = json.loads((folder / name).read_text(encoding="utf-8"))
         if content["format"] != FORMAT:

@@ -17,8 +17,7 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
         try:
             stamp = int(line)
         except ValueError:
-            remedy = "--kind goodput reads tables of rates"
-            raise TraceError(f"{name}, line {n}: not a whole number of milliseconds; {remedy}") from None
+            raise TraceError(f"{name}, line {n}: not a whole number of milliseconds; {_remedy(line)}") from None
         if stamp < 0:
             raise TraceError(f"{name}, line {n}: {stamp} is negative; stamps are 0 ms or later")
         if found and stamp < found[-1]:
@@ -37,3 +36,16 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
         raise TraceError(f"{name}: {last / 1000:.0f} s; a trace lasts a day at most; take a part with --length")
     # The last stamp is the length of the trace.
     return Found(piece if piece[-1] == last else [*piece, last])
+
+
+def _remedy(line: str) -> str:
+    """What to do with a file whose `line` is no stamp.
+
+    >>> _remedy("0.250000")
+    'found 0.250000; times in seconds? Multiply them by 1000'
+    """
+    try:
+        float(line)
+    except ValueError:
+        return "--kind goodput reads tables of rates"
+    return f"found {line.strip()}; times in seconds? Multiply them by 1000"

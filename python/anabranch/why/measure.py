@@ -13,6 +13,7 @@ from anabranch.sentences import diagnose as say
 from anabranch.why.notes import notes
 from anabranch.why.unknown import unknown
 from anabranch.why.verdict import verdict
+from anabranch.why.whole import few_missing, incomplete
 
 CLOSE = 0.05
 """Shares that are so close cannot be ranked: most of them are right within that (docs/validation/diagnoses.md)."""
@@ -78,6 +79,7 @@ def connection(found: Mapping[str, Any]) -> dict[str, Any]:
     places = sorted({place for flow in found["subflows"] for place in flow["captured_at"]})
     far = bool(places) and found["data_from"] not in places
     indistinct = open_at_receiver(causes) if far else open_causes(causes, flows)
+    lacks = incomplete(found)
     made = {
         "name": found["name"],
         "protocol": found["protocol"],
@@ -86,15 +88,17 @@ def connection(found: Mapping[str, Any]) -> dict[str, Any]:
         "captured_at": places,
         "complete_beginning": found["complete_beginning"],
         "bytes_delivered": found["bytes_delivered"],
+        "missing_bytes": found["missing_bytes"],
+        "incomplete": lacks,
         "duration_s": found["last_byte_s"],
         "goodput_mbps": found["goodput_mbps"],
         "causes": causes,
         "limits": None,
         "is_known": False,
-        "main_cause": main_cause(causes, indistinct) if causes else None,
+        "main_cause": main_cause(causes, indistinct) if causes and not lacks else None,
         "indistinct": indistinct,
         "subflows": flows,
-        "events": events(found),
+        "events": [*few_missing(found), *events(found)],
     }
     return finished(made)
 

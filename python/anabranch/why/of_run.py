@@ -61,6 +61,8 @@ def _known(connection: Mapping[str, Any], own: Mapping[str, Any], rates: Sequenc
         "causes": causes,
         "limits": own.get("limits"),
         "indistinct": [],
+        "missing_bytes": 0,
+        "incomplete": [],
         "main_cause": main_cause(causes, []) if causes else None,
     }
     return finished(made)

@@ -20,12 +20,17 @@ _BUFFERS = ("send_buffer", "receive_window")
 _NOW_AND_THEN = 0.03
 _MORE = 1.02
 """Estimates may be wrong by so much: a goodput above the sum of the capacities by less is not remarkable."""
+_BLOCKED = 0.01
+"""Share of the duration, from which a subflow that held up the others is named."""
 _SHOWN = 0.05
 """Smaller shares are only in the table."""
 
 
 def verdict(connection: Mapping[str, Any]) -> list[str]:
-    """Return the three sentences about a connection."""
+    """Return the three sentences about a connection.
+
+    If the capture is not whole, the shares of the data and of the time are not known well enough for a main cause.
+    """
     return [_paths(connection), _time(connection), _help(connection)]
 
 
@@ -54,6 +59,8 @@ def _goodput(connection: Mapping[str, Any]) -> str:
     if not flows or connection["paths_are_lower_bounds"]:
         return say.GOODPUT(goodput=_mbps(got))
     if got <= _MORE * connection["paths_mbps"]:
+        if connection["incomplete"]:
+            return say.GOODPUT(goodput=_mbps(got))
         of = say.GOODPUT_OF_CAPACITY if len(flows) == 1 else say.GOODPUT_OF_SUM
         return of(goodput=_mbps(got), share=units.percent(got / connection["paths_mbps"]))
     if connection["protocol"] == "mptcp" and got > _MORE * sum(flow["capacity_high_mbps"] for flow in flows):
@@ -79,13 +86,19 @@ def _time(connection: Mapping[str, Any]) -> str:
             parts.append(say.OPEN_AT_SENDER(share=share, causes=_listed(own)))
     told = [say.CAUSES_ARE(shares=", ".join(parts))]
     blocking = max(connection["subflows"], key=lambda f: f["blocked_others_s"] or 0)
-    if causes["head_of_line"] >= 0.05 and blocking["blocked_others_s"]:
+    if causes["head_of_line"] >= _SHOWN and _has_blocker(connection):
         told.append(say.BLOCKING(subflow=_name(blocking)))
     if connection["limits"]:
         # The same figures as after `anabranch run`: the connection's view, which has links as a
         # limit of their own.
         told.append(say.LIMITS(limits=limits(connection)))
     return " ".join(told)
+
+
+def _has_blocker(connection: Mapping[str, Any]) -> bool:
+    """Some subflow in the capture held up the others for a time that counts."""
+    blocked = max((flow["blocked_others_s"] or 0.0 for flow in connection["subflows"]), default=0.0)
+    return bool(blocked > 0 and blocked >= _BLOCKED * (connection["duration_s"] or 0.0))
 
 
 def _name(flow: Mapping[str, Any]) -> str:
@@ -127,6 +140,8 @@ def _saturated(connection: Mapping[str, Any]) -> str:
 
 def _help(connection: Mapping[str, Any]) -> str:
     causes, main = connection["causes"], connection["main_cause"]
+    if connection["incomplete"]:
+        return say.MAIN_CAUSE_INCOMPLETE()
     if not causes:
         return say.REMEDY_UNKNOWN()
     used = connection["goodput_mbps"] >= _USED * (connection["paths_mbps"] or float("inf"))
@@ -142,6 +157,8 @@ def _help(connection: Mapping[str, Any]) -> str:
     if main == "not_up" and len(connection["subflows"]) == 1:
         return say.MAIN_CAUSE_HANDSHAKE()
     remedy = CAUSES[main].remedy
+    if main == "head_of_line" and not _has_blocker(connection):
+        remedy = say.REMEDY_WITHOUT_BLOCKER()
     if main == "application":
         return say.MAIN_CAUSE_APPLICATION(share=units.percent(causes[main]), remedy=remedy)
     found = say.MAIN_CAUSE(cause=CAUSES[main].name, share=units.percent(causes[main]), remedy=remedy)
