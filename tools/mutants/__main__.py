@@ -34,6 +34,7 @@ import time
 from pathlib import Path
 
 import alone
+import binding
 import build
 import proving
 import python
@@ -83,9 +84,18 @@ class Trial:
         paths = {key: str(build.program(self.tree, key)) for key in self.crate.tests}
         self.programs = running.programs(self.tree, paths)
         begin, record = time.monotonic(), self.a.out / "reached.json"
-        tests = running.reach(self.programs, self.crate.tests, self.a.longest, self.a.jobs, record)
+        longest = min(self.a.longest, self.crate.seconds)
+        tests = running.reach(self.programs, self.crate.tests, longest, self.a.jobs, record)
         self.tests = sorted(tests, key=quick_first)
         print(f"{len(tests)} tests in {time.monotonic() - begin:.0f} s", flush=True)
+        self.python: list[running.Test] = []
+        if self.crate.python and not self.a.rust:
+            if binding.built(self.tree) is None:
+                raise SystemExit("the Python binding cannot be built with the mutants")
+            begin = time.monotonic()
+            words, record = self.crate.python, self.a.out / "reached-python"
+            self.python = binding.reach(self.tree, words, self.a.longest, self.a.jobs, record)
+            print(f"{len(self.python)} Python tests in {time.monotonic() - begin:.0f} s", flush=True)
 
     def reaching(self, number: int) -> list[running.Test]:
         """Returns the tests to try a mutant with, the quick ones first, within the crate's limit.
@@ -110,6 +120,9 @@ class Trial:
         mutant, begin = self.mutants[number], time.monotonic()
         if number in self.within:
             by = running.attempt(self.programs, number, self.reaching(number))
+            if by == "passed":
+                tests = [t for t in self.python if number in t.reached]
+                by = binding.attempt(self.tree, number, running.limited(tests, self.crate.python_seconds))
         else:
             by = self.alone.attempt(mutant, self.crate, self.reaching(number))
         outcome = {None: "unviable", "passed": "missed"}.get(by, "killed")
@@ -138,6 +151,7 @@ def main() -> None:
     )
     parser.add_argument("--only", help="try the mutants whose name contains this text; does not write tried.jsonl")
     parser.add_argument("--alone", action="store_true", help="build and try each mutant by itself")
+    parser.add_argument("--rust", action="store_true", help="try mutants of lab with the Rust tests only")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=build.ROOT / "out" / "mutants")
     parser.add_argument("--tool", default="cargo-mutants")
