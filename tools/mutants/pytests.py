@@ -10,8 +10,8 @@ PACKAGE = "python/anabranch"
 PLUGIN = Path(__file__).resolve().parent / "plugin"
 # Limit of the virtual memory of each process, in octets.
 MEMORY = 8 << 30
-# Wall-clock limit of the tests of a mutant: START seconds and TIMES their duration without the
-# mutant.
+# Limit of the processor time of the tests of a mutant: START seconds and TIMES what they take without
+# the mutant.
 START, TIMES = 30, 4
 
 
@@ -22,15 +22,18 @@ def files(tree: Path, words: tuple[str, ...]) -> list[str]:
 
 
 def run(tree: Path, arguments: list[str], variables: dict[str, str], seconds: float) -> tuple[int, str]:
-    """Runs pytest in `tree`. Returns its exit status (-9: it took longer than `seconds`) and its output."""
+    """Runs pytest in `tree`. Returns its exit status (negative: a signal ended it) and its output.
+
+    Each process may take `seconds` of processor time; all may wait ten times as long.
+    """
     path = os.pathsep.join([str(tree / "python"), str(PLUGIN)])
     variables = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"} | variables
-    limit = f'ulimit -c 0; ulimit -v {MEMORY >> 10}; exec "$@"'
+    limit = f'ulimit -c 0; ulimit -v {MEMORY >> 10}; ulimit -t {int(seconds) + 1}; exec "$@"'
     command = ["sh", "-c", limit, "sh", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
     with subprocess.Popen(command, cwd=tree, env=variables, start_new_session=True, **pipes) as process:
         try:
-            out, _ = process.communicate(timeout=seconds)
+            out, _ = process.communicate(timeout=60 + 10 * seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             out, _ = process.communicate()
@@ -40,7 +43,7 @@ def run(tree: Path, arguments: list[str], variables: dict[str, str], seconds: fl
 def attempt(tree: Path, names: list[str], seconds: float, variables: dict[str, str]) -> str:
     """Runs tests up to the first that fails. Returns `passed`, that test, or how pytest ended.
 
-    `names`: node IDs. `seconds`: their duration without a mutant.
+    `names`: node IDs. `seconds`: the processor time that they take without a mutant.
     """
     if not names:
         return "passed"

@@ -1,15 +1,14 @@
 """A plugin of pytest that records which mutants of the Rust crates each test reaches (`switch.rs`).
 
 With ANABRANCH_MUTANTS_RECORD, a folder, each process of pytest writes a file there with a line of
-JSON for each test that passed: its node ID, its duration in seconds, and the numbers of the mutants
-that it reached. Processes that a test starts are recorded with the test. What a fixture of a module
-or of the session reached counts for all tests that use the fixture.
+JSON for each test that passed: its node ID, its processor time in seconds, and the numbers of the
+mutants that it reached. Processes that a test starts are recorded with the test. What a fixture of
+a module or of the session reached counts for all tests that use the fixture.
 """
 
 import ctypes
 import json
 import os
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,9 +65,10 @@ def pytest_runtest_protocol(item: Any) -> Iterator[None]:
     reached.now = set()
     of_name = item._fixtureinfo.name2fixturedefs if hasattr(item, "_fixtureinfo") else {}
     failed = item.session.testsfailed
-    begin = time.monotonic()
+    begin = sum(os.times()[:4])
     result = yield
-    seconds = time.monotonic() - begin
+    # Processor time, that of ended processes that the test started included: other work on the machine does not count.
+    seconds = sum(os.times()[:4]) - begin
     numbers = reached.now | reached.take()
     for fixture in (f for fixtures in of_name.values() for f in fixtures):
         numbers |= reached.fixtures.get(fixture, set())
