@@ -18,7 +18,7 @@ struct Account {
     name: String,
     scenario: String,
     shares: String,
-    sha256: [String; 5],
+    sha256: [String; 6],
 }
 
 /// Where the accounts are.
@@ -32,7 +32,7 @@ fn accounts() -> Vec<Account> {
     let of = |row: &toml::Value| {
         let word = |key: &str| row[key].as_str().expect("a string").to_string();
         let hash = |i: usize| row["sha256"][i].as_str().expect("a hash").to_string();
-        let sha256 = [0, 1, 2, 3, 4].map(hash);
+        let sha256 = [0, 1, 2, 3, 4, 5].map(hash);
         Account { name: word("name"), scenario: word("scenario"), shares: word("shares"), sha256 }
     };
     document["account"].as_array().expect("a list").iter().map(of).collect()
@@ -78,13 +78,13 @@ fn shares(summary: &Value) -> String {
     flows.iter().map(|f| of(f).unwrap_or_default()).collect::<Vec<_>>().join("; ")
 }
 
-/// A big-endian pcapng file without every `n`-th packet (block type 6).
-fn lacking(file: &[u8], n: usize) -> Vec<u8> {
+/// A big-endian pcapng file without some packets (block type 6), by their numbers from 1.
+fn lacking(file: &[u8], gone: fn(usize) -> bool) -> Vec<u8> {
     let (mut rest, mut packets, mut kept) = (file, 0, Vec::new());
     while let [kind @ .., _, _, _, _] = rest.get(..8).unwrap_or_default() {
         let length = u32::from_be_bytes(rest[4..8].try_into().expect("4 octets")) as usize;
         packets += usize::from(kind == [0, 0, 0, 6]);
-        if kind != [0, 0, 0, 6] || packets % n != 0 {
+        if kind != [0, 0, 0, 6] || !gone(packets) {
             kept.extend_from_slice(&rest[..length]);
         }
         rest = &rest[length..];
@@ -92,30 +92,35 @@ fn lacking(file: &[u8], n: usize) -> Vec<u8> {
     kept
 }
 
-const VIEWS: [&str; 5] = ["sender", "receiver", "both", "sender, cut off", "sender, lacking packets"];
+const VIEWS: [&str; 6] =
+    ["sender", "receiver", "both", "sender, cut off", "sender, lacking packets", "both, the receiver's from later on"];
 
 /// Runs the scenario of an account and reads its captures, as in `VIEWS`: those of the sender also cut off at two thirds, and
-/// without every fortieth packet.
-fn found(account: &Account) -> (String, [String; 5]) {
+/// without every fortieth packet; those of the receiver also without the first packet.
+fn found(account: &Account) -> (String, [String; 6]) {
     let scenario = scenario(&account.scenario);
     let files: BTreeMap<String, Vec<u8>> = pcap::capture(&scenario).1;
     let [sender, receiver] =
         if scenario.connections[0].transfer.up { ["client", "server"] } else { ["server", "client"] };
     // A shaper on the sender's host is captured behind its queue.
     let sender = if files.keys().any(|name| name.starts_with("shaper")) { "shaper" } else { sender };
-    let analysed = |places: &[&str], change: fn(&[u8]) -> Vec<u8>| {
+    let analysed = |places: &[&str], change: &dyn Fn(&str, &[u8]) -> Vec<u8>| {
         let of = |name: &&String| places.iter().any(|place| name.starts_with(place));
         let octets: Vec<(&String, Vec<u8>)> =
-            files.keys().filter(of).map(|name| (name, change(&files[name]))).collect();
+            files.keys().filter(of).map(|name| (name, change(name, &files[name]))).collect();
         let chosen: Vec<(&str, &[u8])> = octets.iter().map(|(name, o)| (name.as_str(), o.as_slice())).collect();
         analyze_octets(&chosen, None).unwrap_or_else(|error| panic!("{}: {error}", account.name))
     };
+    let whole = |_: &str, file: &[u8]| file.to_vec();
+    let later =
+        |name: &str, file: &[u8]| lacking(file, if name.starts_with(receiver) { |n| n == 1 } else { |_| false });
     let views = [
-        analysed(&[sender], <[u8]>::to_vec),
-        analysed(&[receiver], <[u8]>::to_vec),
-        analysed(&[sender, receiver], <[u8]>::to_vec),
-        analysed(&[sender], |file| file[..(file.len() * 2 / 3).max(1000).min(file.len())].to_vec()),
-        analysed(&[sender], |file| lacking(file, 40)),
+        analysed(&[sender], &whole),
+        analysed(&[receiver], &whole),
+        analysed(&[sender, receiver], &whole),
+        analysed(&[sender], &|_, file| file[..(file.len() * 2 / 3).max(1000).min(file.len())].to_vec()),
+        analysed(&[sender], &|_, file| lacking(file, |n| n % 40 == 0)),
+        analysed(&[sender, receiver], &later),
     ];
     (shares(&views[0].summary), views.each_ref().map(hash))
 }

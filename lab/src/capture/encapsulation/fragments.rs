@@ -234,3 +234,29 @@ impl Partial {
         Some(Whole { octets, sent })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fragment of 16 octets at `offset`, of which `captured` are there.
+    fn fragment(offset: usize, captured: &[u8]) -> Fragment<'_> {
+        Fragment { id: 1, offset, more: true, protocol: 6, bytes: captured, len: 16 }
+    }
+
+    /// Of a fragment that comes twice, the longer one is kept. It takes its octets and a record beside that of the packet.
+    #[test]
+    fn the_longer_of_two_equal_fragments_is_kept() {
+        let mut partial = Partial::default();
+        for (captured, kept) in [(4, 4), (10, 10), (8, 10), (16, 16)] {
+            partial.add(&fragment(0, &[7; 16][..captured]));
+            assert_eq!((partial.captured, partial.pieces[0].2.len()), (kept, kept));
+            assert_eq!((partial.covered, partial.size()), (16, 2 * RECORD + kept));
+        }
+        partial.add(&fragment(16, &[7; 16]));
+        assert_eq!((partial.covered, partial.size(), partial.seen), (32, 3 * RECORD + 32, 5));
+        // One that overlaps makes the packet unusable, and nothing of it is kept.
+        partial.add(&fragment(8, &[7; 16]));
+        assert_eq!((partial.bad, partial.covered, partial.size()), (true, 0, RECORD));
+    }
+}

@@ -3,8 +3,9 @@
 
 use std::ops::ControlFlow;
 
-use super::{Medium, Outcome};
+use super::{Frame, Medium, Outcome};
 use crate::scenario::parse;
+use crate::wifi::high::Chunk;
 use crate::wifi::phy::US;
 use crate::wifi::station::{Kind, NEVER};
 
@@ -214,5 +215,22 @@ fn an_aggregate_ends_where_the_txop_does() {
         m.stations[0].high.as_mut().expect("802.11n").txop = txop * US;
         exchange(&mut m, 20, |_, seen| seen.last().is_some_and(|f| f.0 == Kind::BlockAck));
         assert_eq!(m.stations[0].high.as_ref().expect("802.11n").psdu.len(), frames, "{txop} us");
+    }
+}
+
+// Symbols of 4 us and 260 bits: from 400 us on, octet 3250, the signal is another one. Frames of 1538 octets at 0, 1544 and 3088 of
+// an aggregate; the third has a part on each side.
+#[test]
+fn a_frame_of_an_aggregate_is_lost_by_interference_at_its_own_time_only() {
+    let mut m = medium(N);
+    let rate = m.phy.find_mcs(7, 1, 800).expect("a mode of 802.11n");
+    let frame = Frame { kind: Kind::Data, to: 1, rate, payload_from: 0, reserves: 0 };
+    for (before, behind, arrives) in [(1e9, 0.0, [true, true, false, false]), (0.0, 1e9, [false, false, false, true])] {
+        let found = [0, 1544, 3088, 4632].map(|offset| {
+            let chunks = [(400 * US, before), (1000 * US, behind)].map(|(until, snr)| Chunk { until, snr });
+            m.stations[1].high.as_mut().expect("802.11n").chunks = chunks.to_vec();
+            m.survives(1, &frame, 4, offset, 1538)
+        });
+        assert_eq!(found, arrives);
     }
 }
