@@ -98,7 +98,7 @@ class Trial:
             print(f"{len(self.python)} Python tests in {time.monotonic() - begin:.0f} s", flush=True)
 
     def reaching(self, number: int) -> list[running.Test]:
-        """Returns the tests to try a mutant with, the quick ones first, within the crate's limit.
+        """Returns the tests to try a mutant with, the quick ones first, within the crate's limits.
 
         For a mutant without a switch, which tests reach it is unknown. The tests that reach another
         mutant of its file come first.
@@ -109,7 +109,9 @@ class Trial:
         else:
             near = {n for n in self.within if self.mutants[n]["file"] == file}
             tests = sorted(self.tests, key=lambda t: near.isdisjoint(t.reached))
-        return running.limited(tests, self.crate.seconds)
+        chosen = running.limited(tests, self.crate.seconds)
+        always = [t for t in tests if any(word in t.name for word in self.crate.always)]
+        return chosen + [t for t in always if t not in chosen]
 
     def attempt(self, number: int) -> dict:
         """Tries one mutant and returns its result as a line of `tried.jsonl`.

@@ -28,8 +28,10 @@ class Crate:
     `name`: its folder; `package`: its name in cargo. `mutated`: folders whose files are mutated,
     without those in `spared`. `tests`: parts of the names of tests to run, by key of `PROGRAMS`.
     `seconds`: limit of the summed durations (processor time without a mutant) of the tests that a
-    mutant is tried with, the quick ones first. `python`: parts of the names of files of Python
-    tests, with which a mutant is tried that passes the Rust tests; `python_seconds`: their limit.
+    mutant is tried with, the quick ones first. `always`: parts of the names of tests that compare
+    all figures of many runs; they are tried beyond this limit. `python`: parts of the names of
+    files of Python tests, with which a mutant is tried that passes the Rust tests;
+    `python_seconds`: their limit.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Crate:
     spared: tuple[str, ...]
     tests: dict[str, list[str]]
     seconds: float
+    always: tuple[str, ...] = ()
     python: tuple[str, ...] = ()
     python_seconds: float = 0
 
@@ -71,6 +74,7 @@ LAB = Crate(
     spared=(),
     tests={"lab": [""], "lab-it": [""]},
     seconds=20,
+    always=("golden::traces_are_", "capture_accounts::"),
     python=tuple(PYTHON.split()),
     python_seconds=30,
 )

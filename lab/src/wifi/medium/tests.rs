@@ -234,3 +234,19 @@ fn a_frame_of_an_aggregate_is_lost_by_interference_at_its_own_time_only() {
         assert_eq!(found, arrives);
     }
 }
+
+// After 7 requests without an answer frames go one by one.
+#[test]
+fn an_agreement_that_nobody_grants_is_done_without() {
+    let mut m = medium(N);
+    let seen = exchange(&mut m, 2, |m, seen| {
+        if seen.last().is_some_and(|f| f.0 == Kind::Action) {
+            m.stations[1].rx = None;
+        }
+        seen.len() == 10
+    });
+    let kinds: Vec<Kind> = seen.iter().map(|f| f.0).collect();
+    assert_eq!(kinds[..7], [Kind::Action; 7]);
+    assert_eq!(kinds[7..], [Kind::Data, Kind::Ack, Kind::Data]);
+    assert_eq!((seen[7].3, seen[7].4), (228, 16 + 28));
+}
