@@ -13,9 +13,10 @@ interrupted run has tried a random sample, too, and the next run resumes where i
 
 Nearly all mutants are compiled into one program, each behind a switch (`schema.py`). Each mutant is
 tried only with the tests that reach it, quick tests first, up to the first that fails. For `lab`,
-these tests are limited to a minute in all, as measured without a mutant. Mutants that do not
-compile behind a switch are built and tried one at a time (`alone.py`). With --alone, all mutants
-are.
+these tests are limited to 20 s in all, as measured without a mutant, and the golden traces and
+reports; a mutant that survives them is tried with 30 s of the Python tests that reach it
+(`binding.py`), unless --rust is given. Mutants that do not compile behind a switch are built and
+tried one at a time, with Rust tests only (`alone.py`). With --alone, all mutants are.
 
 A mutant is viable if it compiles. It is killed if a test fails, takes far longer than without the
 mutant, or runs out of memory. Mutants of the engine are tried with its own tests and with those of

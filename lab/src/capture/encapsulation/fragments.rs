@@ -259,4 +259,29 @@ mod tests {
         partial.add(&fragment(8, &[7; 16]));
         assert_eq!((partial.bad, partial.covered, partial.size()), (true, 0, RECORD));
     }
+    /// A fragment of IPv4 with 16 octets at `offset` of packet `id`.
+    fn octets(id: u8, offset: u8, more: bool) -> [u8; 36] {
+        let mut octets = [0x45, 0, 0, 36, 0, id, u8::from(more) << 5, offset / 8, 64, 6].to_vec();
+        octets.extend([0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        octets.extend([7; 16]);
+        octets.try_into().expect("36 octets")
+    }
+
+    /// A packet and a fragment take a record each beside their octets, until the packet is complete or given up after 15 s.
+    #[test]
+    fn what_fragments_take_is_given_back() {
+        const SECOND: u64 = 1_000_000_000;
+        let mut fragments = Fragments::default();
+        let mut add = |at: u64, octets: [u8; 36]| {
+            let view = ip::View::new(&octets).expect("a packet");
+            let whole = fragments.add(at, &view, &view.fragment().expect("a fragment"), Tap::default(), 0);
+            (whole.map(|whole| whole.sent), fragments.octets, fragments.incomplete())
+        };
+        assert_eq!(add(0, octets(1, 0, true)), (None, 2 * RECORD + 16, 1));
+        assert_eq!(add(0, octets(2, 0, true)), (None, 4 * RECORD + 32, 2));
+        assert_eq!(add(SECOND, octets(1, 16, false)), (Some(20 + 32), 2 * RECORD + 16, 1));
+        assert_eq!(add(14 * SECOND, octets(3, 0, true)), (None, 4 * RECORD + 32, 2));
+        // The second packet is given up, and counts as incomplete from then on.
+        assert_eq!(add(15 * SECOND, octets(4, 0, true)), (None, 4 * RECORD + 32, 3));
+    }
 }
