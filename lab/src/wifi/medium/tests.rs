@@ -18,7 +18,7 @@ fn medium(keys: &str) -> Medium {
     let scenario = parse(&text, "t", &[], None).unwrap_or_else(|e| panic!("{e}"));
     let wifi = scenario.links[0].wifi.as_ref().expect("a wireless link");
     let links = [("one", None, wifi), ("two", None, wifi)];
-    let (mut medium, _) = Medium::new(&links, 1, &mut || ControlFlow::Continue(())).expect("nobody breaks it off");
+    let (mut medium, _) = Medium::new(&links, 1, &|| ControlFlow::Continue(())).expect("nobody breaks it off");
     for station in &mut medium.stations {
         station.beacon_at = NEVER;
         station.at = NEVER;
@@ -39,12 +39,12 @@ fn exchange(medium: &mut Medium, packets: u32, mut change: impl FnMut(&mut Mediu
     while medium.next() < 100_000 * US {
         let now = medium.next();
         medium.run(now, &mut out);
-        for s in 0..4 {
+        for (s, seen_end) in ends.iter_mut().enumerate() {
             let end = medium.stations[s].at;
-            if let Some(frame) = medium.frames[s].filter(|_| ends[s] != end) {
+            if let Some(frame) = medium.frames[s].filter(|_| *seen_end != end) {
                 assert!(now % US == 0 && end % US == 0 && frame.reserves % US == 0);
                 seen.push((frame.kind, s, now / US, (end - now) / US, frame.reserves / US));
-                ends[s] = end;
+                *seen_end = end;
             }
         }
         if change(medium, &seen) {
