@@ -100,7 +100,7 @@ fuzz:
 CRATE ?= stack
 MUTANTS ?= 600
 SEED ?= 1
-mutants: $(VENV)/mutants $(if $(filter python,$(CRATE)),$(VENV)/installed $(VENV)/tools,target/tools/bin/cargo-mutants)
+mutants: $(VENV)/mutants $(if $(filter python,$(CRATE)),$(VENV)/installed,target/tools/bin/cargo-mutants) $(if $(filter python lab,$(CRATE)),$(VENV)/tools)
 	$(PY) tools/mutants --crate $(CRATE) --sample $(MUTANTS) --seed $(SEED) --tool target/tools/bin/cargo-mutants
 
 ROWS ?= 8684 9293

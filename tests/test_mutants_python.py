@@ -60,3 +60,10 @@ def test_each_mutant_is_a_file_of_its_own_that_compiles(source: ModuleType) -> N
     # `not c` without its `not` and negated once more are the same.
     assert len(texts) >= len(source.mutants("a.py", code)) - 1
     assert code not in texts
+
+
+def test_each_word_names_files_of_python_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(TOOL))
+    files = importlib.import_module("pytests").files
+    for word in importlib.import_module("crates").LAB.python:
+        assert files(TOOL.parents[1], (word,)), word

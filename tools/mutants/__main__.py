@@ -13,9 +13,10 @@ interrupted run has tried a random sample, too, and the next run resumes where i
 
 Nearly all mutants are compiled into one program, each behind a switch (`schema.py`). Each mutant is
 tried only with the tests that reach it, quick tests first, up to the first that fails. For `lab`,
-these tests are limited to a minute in all, as measured without a mutant. Mutants that do not
-compile behind a switch are built and tried one at a time (`alone.py`). With --alone, all mutants
-are.
+these tests are limited to 20 s in all, as measured without a mutant, and the golden traces and
+reports; a mutant that survives them is tried with 30 s of the Python tests that reach it
+(`binding.py`), unless --rust is given. Mutants that do not compile behind a switch are built and
+tried one at a time, with Rust tests only (`alone.py`). With --alone, all mutants are.
 
 A mutant is viable if it compiles. It is killed if a test fails, takes far longer than without the
 mutant, or runs out of memory. Mutants of the engine are tried with its own tests and with those of
@@ -34,6 +35,7 @@ import time
 from pathlib import Path
 
 import alone
+import binding
 import build
 import proving
 import python
@@ -83,12 +85,21 @@ class Trial:
         paths = {key: str(build.program(self.tree, key)) for key in self.crate.tests}
         self.programs = running.programs(self.tree, paths)
         begin, record = time.monotonic(), self.a.out / "reached.json"
-        tests = running.reach(self.programs, self.crate.tests, self.a.longest, self.a.jobs, record)
+        longest = min(self.a.longest, self.crate.seconds)
+        tests = running.reach(self.programs, self.crate.tests, longest, self.a.jobs, record)
         self.tests = sorted(tests, key=quick_first)
         print(f"{len(tests)} tests in {time.monotonic() - begin:.0f} s", flush=True)
+        self.python: list[running.Test] = []
+        if self.crate.python and not self.a.rust:
+            if binding.built(self.tree) is None:
+                raise SystemExit("the Python binding cannot be built with the mutants")
+            begin = time.monotonic()
+            words, record = self.crate.python, self.a.out / "reached-python"
+            self.python = binding.reach(self.tree, words, self.a.longest, self.a.jobs, record)
+            print(f"{len(self.python)} Python tests in {time.monotonic() - begin:.0f} s", flush=True)
 
     def reaching(self, number: int) -> list[running.Test]:
-        """Returns the tests to try a mutant with, the quick ones first, within the crate's limit.
+        """Returns the tests to try a mutant with, the quick ones first, within the crate's limits.
 
         For a mutant without a switch, which tests reach it is unknown. The tests that reach another
         mutant of its file come first.
@@ -99,7 +110,9 @@ class Trial:
         else:
             near = {n for n in self.within if self.mutants[n]["file"] == file}
             tests = sorted(self.tests, key=lambda t: near.isdisjoint(t.reached))
-        return running.limited(tests, self.crate.seconds)
+        chosen = running.limited(tests, self.crate.seconds)
+        always = [t for t in tests if any(word in t.name for word in self.crate.always)]
+        return chosen + [t for t in always if t not in chosen]
 
     def attempt(self, number: int) -> dict:
         """Tries one mutant and returns its result as a line of `tried.jsonl`.
@@ -110,6 +123,9 @@ class Trial:
         mutant, begin = self.mutants[number], time.monotonic()
         if number in self.within:
             by = running.attempt(self.programs, number, self.reaching(number))
+            if by == "passed":
+                tests = [t for t in self.python if number in t.reached]
+                by = binding.attempt(self.tree, number, running.limited(tests, self.crate.python_seconds))
         else:
             by = self.alone.attempt(mutant, self.crate, self.reaching(number))
         outcome = {None: "unviable", "passed": "missed"}.get(by, "killed")
@@ -138,6 +154,7 @@ def main() -> None:
     )
     parser.add_argument("--only", help="try the mutants whose name contains this text; does not write tried.jsonl")
     parser.add_argument("--alone", action="store_true", help="build and try each mutant by itself")
+    parser.add_argument("--rust", action="store_true", help="try mutants of lab with the Rust tests only")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=build.ROOT / "out" / "mutants")
     parser.add_argument("--tool", default="cargo-mutants")

@@ -94,11 +94,12 @@ def blamed(message: dict, schemas: dict[str, Schema], mutants: list[dict]) -> se
     spans = sorted(message["spans"], key=lambda s: not s["is_primary"])
     for child in message["children"]:
         spans += child["spans"]
-    if const := re.search(r"cannot call non-const .*`(?:.*::)?(\w+)(?:::<.*>)?` in", message["message"]):
+    const = re.search(r"cannot call non-const .*`(?:.*::)?(\w+)(?:::<.*>)?` in", message["message"])
+    if const and "`mutant::" not in message["message"]:
         # `schema.py` removes `const` from functions to which it adds mutant switches. The compiler
         # then refuses calls of such a function in a `const` context: all mutants of the called
-        # function are the cause. If no mutant's function has this name, `const` code itself calls a
-        # mutant switch, and the spans below name the cause.
+        # function are the cause. If `const` code itself calls a mutant switch, or no mutant's
+        # function has this name, the spans below name the cause.
         name = lambda m: re.split("::|<", (m["function"] or {}).get("function_name", ""))[-1]  # noqa: E731
         named = {n for n, m in enumerate(mutants) if name(m) == const[1]}
         if named:

@@ -15,6 +15,11 @@ PROGRAMS = {
 TRANSFERS = """accounting applications bbr changes chance delay determinism ending failover fast_open gaps golden judges
     latency loss_cycles messages middlebox path_mtu paths pep receivers schedulers scripts torture_found"""
 
+# Parts of the names of files of Python tests that analyse captures, read scenarios and traces, or compare figures of
+# runs.
+PYTHON = """alike analyze applications bad_input capture compare diagnose encapsulation explain floats functions
+    identical json link_use nothing_arrived other_links python qlog start trace twin varying version0"""
+
 
 @dataclass(frozen=True)
 class Crate:
@@ -23,7 +28,10 @@ class Crate:
     `name`: its folder; `package`: its name in cargo. `mutated`: folders whose files are mutated,
     without those in `spared`. `tests`: parts of the names of tests to run, by key of `PROGRAMS`.
     `seconds`: limit of the summed durations (processor time without a mutant) of the tests that a
-    mutant is tried with, the quick ones first.
+    mutant is tried with, the quick ones first. `always`: parts of the names of tests that compare
+    all figures of many runs; they are tried beyond this limit. `python`: parts of the names of
+    files of Python tests, with which a mutant is tried that passes the Rust tests;
+    `python_seconds`: their limit.
     """
 
     name: str
@@ -32,6 +40,9 @@ class Crate:
     spared: tuple[str, ...]
     tests: dict[str, list[str]]
     seconds: float
+    always: tuple[str, ...] = ()
+    python: tuple[str, ...] = ()
+    python_seconds: float = 0
 
     @property
     def root(self) -> str:
@@ -62,6 +73,9 @@ LAB = Crate(
     mutated=tuple(f"lab/src/{module}/" for module in ["capture", "metrics", "scenario", "sim", "wifi"]),
     spared=(),
     tests={"lab": [""], "lab-it": [""]},
-    seconds=60,
+    seconds=20,
+    always=("golden::traces_are_", "capture_accounts::"),
+    python=tuple(PYTHON.split()),
+    python_seconds=30,
 )
 CRATES = {crate.name: crate for crate in (STACK, LAB)}

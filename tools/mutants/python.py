@@ -10,26 +10,20 @@ import json
 import math
 import os
 import queue
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import build
+import pytests
 import running
 import sampling
 from python_source import Mutant, mutants
 
-PACKAGE = "python/anabranch"
 MODULES = ("comparison", "diagnosis", "recommendation", "sweeps")
 # Names of the files of tests that are run, beside the doctests of the modules.
 TESTS = ("compare", "diagnose", "query", "recommend", "sweep", "tables")
-PLUGIN = Path(__file__).resolve().parent / "plugin"
 # Limit in seconds of the summed durations of the tests that a mutant is tried with.
-SECONDS = 60
-# Wall-clock limit of a mutant's tests: START seconds and TIMES their duration without the mutant.
-START, TIMES = 30, 4
+SECONDS = 30
 
 
 class Trial:
@@ -37,7 +31,7 @@ class Trial:
 
     def __init__(self, a: argparse.Namespace):
         self.a, self.compiled = a, set()
-        files = [p for m in MODULES for p in sorted((build.ROOT / PACKAGE / m).rglob("*.py"))]
+        files = [p for m in MODULES for p in sorted((build.ROOT / pytests.PACKAGE / m).rglob("*.py"))]
         self.mutants = [m for p in files for m in mutants(str(p.relative_to(build.ROOT)), p.read_text())]
         self.order = sampling.shuffled([{"name": m.name} for m in self.mutants], a.seed)
         self.trees: queue.Queue[Path] = queue.Queue()
@@ -54,8 +48,8 @@ class Trial:
         for job in range(self.a.jobs):
             tree = self.a.out / f"tree{job}"
             build.copy(tree)
-            for core in (build.ROOT / PACKAGE).glob("_core.*.so"):
-                build.write(tree / PACKAGE / core.name, core.read_bytes())
+            for core in (build.ROOT / pytests.PACKAGE).glob("_core.*.so"):
+                build.write(tree / pytests.PACKAGE / core.name, core.read_bytes())
             self.trees.put(tree)
         tree, record = self.a.out / "tree0", self.a.out / "reached"
         sources = [p for folder in ("tests", "python") for p in (tree / folder).rglob("*.py")]
@@ -63,31 +57,17 @@ class Trial:
             record.mkdir(exist_ok=True)
             for old in record.iterdir():
                 old.unlink()
-            folders = os.pathsep.join(str(tree / PACKAGE / m) for m in MODULES)
+            folders = os.pathsep.join(str(tree / pytests.PACKAGE / m) for m in MODULES)
             variables = {"ANABRANCH_MUTANTS_REACHED": str(record), "ANABRANCH_MUTANTS_SOURCES": folders}
-            files = [p for word in TESTS for p in sorted((tree / "tests").glob(f"test_*{word}*.py"))]
-            tests = [str(p.relative_to(tree)) for p in files] + [f"{PACKAGE}/{m}" for m in MODULES]
-            self.pytest(tree, ["-p", "reached", "-n", str(self.a.jobs), "--dist", "loadfile", *tests], variables, 3600)
+            tests = pytests.files(tree, TESTS) + [f"{pytests.PACKAGE}/{m}" for m in MODULES]
+            workers = str(self.a.jobs) if self.a.jobs > 1 else "0"
+            pytests.run(tree, ["-p", "reached", "-n", workers, "--dist", "loadfile", *tests], variables, 7200)
             os.utime(record)
         lines = [json.loads(line) for file in record.iterdir() for line in file.read_text().splitlines()]
         below = lambda functions: {(str(Path(f).relative_to(tree)), line) for f, line in functions}  # noqa: E731
         self.tests = [(running.Test("", name, seconds, []), below(of)) for name, seconds, of in lines if of]
         self.tests.sort(key=lambda test: test[0].seconds)
         print(f"{len(self.tests)} tests of {len(lines)} reach a mutant", flush=True)
-
-    def pytest(self, tree: Path, arguments: list[str], variables: dict[str, str], seconds: float) -> tuple[int, str]:
-        """Runs pytest in `tree`. Returns its exit status (-9: it took longer than `seconds`) and its output."""
-        path = os.pathsep.join([str(tree / "python"), str(PLUGIN)])
-        variables = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"} | variables
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
-        with subprocess.Popen(command, cwd=tree, env=variables, start_new_session=True, **pipes) as process:
-            try:
-                out, _ = process.communicate(timeout=seconds)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                out, _ = process.communicate()
-        return process.returncode, out
 
     def reaching(self, mutant: Mutant) -> list[running.Test]:
         """Returns the tests that call the mutant's function (outside of one: any of its file), quick ones first."""
@@ -103,11 +83,7 @@ class Trial:
             new = source[: mutant.start] + mutant.text.encode() + source[mutant.end :]
             compile(new, mutant.file, "exec")
             file.write_bytes(new)
-            limit = START + TIMES * sum(test.seconds for test in tests)
-            names = [test.name for test in tests]
-            status, out = self.pytest(tree, ["-n", "0", "-x", *names], {}, limit) if tests else (0, "")
-            failed = next((line.split(" ")[1] for line in out.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
-            by = "passed" if status == 0 else failed or f"ended by {status}"
+            by = pytests.attempt(tree, [test.name for test in tests], sum(test.seconds for test in tests), {})
         except SyntaxError:
             by = None
         finally:

@@ -288,4 +288,19 @@ mod tests {
         s.order.settle(60, &mut s.pieces);
         assert_eq!((s.order.missing(), s.delivered(), s.order.is_ahead(60)), (0, vec![0], false));
     }
+    /// One segment more than any receiver holds waits behind a hole: the capture lacks the hole, so it is passed at once.
+    #[test]
+    fn a_hole_before_too_much_is_given_up() {
+        let mut s = Seen::new();
+        s.order.begin(Seq(1000));
+        (0..HELD).for_each(|n| _ = s.accept(2000 + 1000 * n));
+        s.order.give_up_first();
+        assert!(!s.order.is_ahead(u64::MAX));
+        s.accept(2000 + 1000 * HELD);
+        s.order.give_up_first();
+        assert!(s.order.is_ahead(0));
+        s.order.settle(0, &mut s.pieces);
+        assert_eq!((s.order.missing(), s.order.held()), (1000, (0, 0)));
+        assert_eq!(s.pieces.len() as u64, HELD + 1);
+    }
 }

@@ -287,3 +287,24 @@ impl<'a> Packet<'a> {
         self.tcp.checksum_ok(self.src.0, self.dst.0, self.ip.payload_len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An acknowledgement without options: 20 octets of IPv4 and 20 of TCP.
+    const ACKNOWLEDGEMENT: [u8; 40] = [
+        0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, // IPv4
+        0, 80, 1, 0, 0, 0, 0, 7, 0, 0, 0, 9, 0x50, 0x10, 2, 0, 0, 0, 0, 0, // TCP
+    ];
+
+    #[test]
+    fn a_packet_that_is_kept_is_the_same_and_takes_its_octets() {
+        let packet = parse(&ACKNOWLEDGEMENT, 40, 5, Tap::default()).expect("a packet of TCP");
+        assert_eq!((packet.seq, packet.ack, packet.time), (7, 9, 5));
+        let kept = packet.keep();
+        assert_eq!(kept.size(), 40);
+        let again = kept.packet().expect("the same packet");
+        assert_eq!((again.seq, again.ack, again.time, again.flags), (7, 9, 5, packet.flags));
+    }
+}

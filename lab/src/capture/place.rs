@@ -215,3 +215,30 @@ impl Place {
         self.raise(to, end);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::packet::parse;
+
+    /// A segment without data: flags, sequence number, acknowledgement.
+    fn segment(flags: u8, seq: u8, ack: u8) -> [u8; 40] {
+        [
+            0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, // IPv4
+            0, 80, 1, 0, 0, 0, 0, seq, 0, 0, 0, ack, 0x50, flags, 2, 0, 0, 0, 0, 0, // TCP
+        ]
+    }
+
+    /// Side 0 sends a SYN at 1000. An acknowledgement of what was before it is no answer; the SYN/ACK at 3000 is.
+    #[test]
+    fn a_syn_is_answered_by_what_acknowledges_it() {
+        let mut place = Place::new(Tap::default());
+        let mut measure = |side: usize, at: u64, octets: [u8; 40]| {
+            place.measure(side, &parse(&octets, 40, at, Tap::default()).expect("a packet of TCP"));
+            place.gap
+        };
+        assert_eq!(measure(0, 1000, segment(0x02, 99, 0)), [None, None]);
+        assert_eq!(measure(1, 1500, segment(0x10, 7, 99)), [None, None]);
+        assert_eq!(measure(1, 3000, segment(0x12, 7, 100)), [None, Some(2000)]);
+    }
+}

@@ -208,3 +208,35 @@ impl Pool {
         &mut self.packets[id as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use anabranch_stack::segment::Segment;
+
+    use super::*;
+
+    /// A packet whose segment begins at `origin`, sent `transmissions` times, that holds `count` segments.
+    fn packet(origin: u32, transmissions: u8, count: u16) -> Packet {
+        let segment = Segment { seq: origin, ..Segment::default() };
+        let mut packet = Packet::new(segment, 0, 0, true, SendKind::New, transmissions);
+        packet.joined = (count, 0);
+        packet
+    }
+
+    /// What is joined is noted while segments of the same length, sent as often, follow each other one by one.
+    #[test]
+    fn equal_segments_in_a_row_are_appended() {
+        let mut whole = packet(1000, 1, 1);
+        assert!(whole.append(&packet(1100, 1, 1)) && whole.append(&packet(1200, 1, 1)));
+        assert_eq!((whole.joined, whole.origins().collect::<Vec<_>>()), ((3, 100), vec![1000, 1100, 1200]));
+        for (next, why) in [
+            (packet(1400, 1, 1), "a gap"),
+            (packet(1300, 2, 1), "sent again"),
+            (packet(1300, 1, 2), "two in one"),
+            (packet(1400, 2, 2), "all of these"),
+        ] {
+            assert!(!whole.append(&next), "{why}");
+            assert_eq!(whole.joined, (3, 100), "{why}");
+        }
+    }
+}

@@ -362,3 +362,6 @@ impl Medium {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

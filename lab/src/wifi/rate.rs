@@ -382,4 +382,22 @@ mod tests {
         }
         assert!(used[works] > 19_000, "{used:?}");
     }
+    /// The statistics are renewed every 100 ms, and not before.
+    #[test]
+    fn minstrel_learns_every_100_ms() {
+        let phy = Phy::new(Standard::A, 20, false);
+        let mut minstrel = Minstrel::new(&phy, Rng::new(1, "minstrel"));
+        minstrel.on_attempt(3, true);
+        minstrel.rate(INTERVAL - 1, 0);
+        assert_eq!((minstrel.rates[3].attempts, minstrel.rates[3].probability), (1, None));
+        minstrel.rate(INTERVAL, 0);
+        assert_eq!((minstrel.rates[3].attempts, minstrel.rates[3].probability), (0, Some(1.0)));
+        // Half of the attempts since then: a quarter of the way to one half.
+        minstrel.on_attempt(3, true);
+        minstrel.on_attempt(3, false);
+        minstrel.rate(2 * INTERVAL - 1, 0);
+        assert_eq!(minstrel.rates[3].attempts, 2);
+        minstrel.rate(2 * INTERVAL, 0);
+        assert_eq!(minstrel.rates[3].probability, Some(0.875));
+    }
 }

@@ -23,6 +23,7 @@
 //! - [`schedulers`]: every scheduler over one path and beside a backup; what some are for
 //! - [`wifi`]: wireless links; [`wifi_frames`], [`wifi_reference`]: against ns-3
 //! - [`capture_own`], [`capture_linux`], [`capture_formats`]: captures in: of our own runs, of Linux, in every form and damaged;
+//!   [`capture_accounts`]: reports of captures of all kinds of runs, by their hashes;
 //!   [`capture_many`]: many connections, of several protocols, and clocks that are set; [`capture_faults`], [`capture_numbers`],
 //!   [`capture_lacking`]: what real captures have beside that, each case by hand; [`capture_encapsulated`],
 //!   [`capture_fragments`]: in tunnels and in IP fragments, with the headers of [`capture_forms`]; [`capture_version0`]: MPTCP version 0
@@ -37,6 +38,7 @@ mod ahead;
 mod applications;
 mod bbr;
 mod bytes;
+mod capture_accounts;
 mod capture_encapsulated;
 mod capture_faults;
 mod capture_formats;

@@ -188,3 +188,18 @@ fn follows(before: u32, number: u32, room: Option<u64>) -> bool {
     let step = number.wrapping_sub(before);
     step > 0 && room.is_some_and(|room| u64::from(step) <= room)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::follows;
+
+    #[test]
+    fn what_follows_is_behind_and_within_the_room() {
+        assert!(follows(5, 6, Some(1)));
+        assert!(follows(u32::MAX, 1, Some(2)));
+        assert!(!follows(5, 5, Some(10)), "the same number again");
+        assert!(!follows(5, 7, Some(1)), "beyond the room");
+        assert!(!follows(6, 5, Some(10)), "before");
+        assert!(!follows(5, 6, None), "nothing is known");
+    }
+}

@@ -234,3 +234,54 @@ impl Partial {
         Some(Whole { octets, sent })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fragment of 16 octets at `offset`, of which `captured` are there.
+    fn fragment(offset: usize, captured: &[u8]) -> Fragment<'_> {
+        Fragment { id: 1, offset, more: true, protocol: 6, bytes: captured, len: 16 }
+    }
+
+    /// Of a fragment that comes twice, the longer one is kept. It takes its octets and a record beside that of the packet.
+    #[test]
+    fn the_longer_of_two_equal_fragments_is_kept() {
+        let mut partial = Partial::default();
+        for (captured, kept) in [(4, 4), (10, 10), (8, 10), (16, 16)] {
+            partial.add(&fragment(0, &[7; 16][..captured]));
+            assert_eq!((partial.captured, partial.pieces[0].2.len()), (kept, kept));
+            assert_eq!((partial.covered, partial.size()), (16, 2 * RECORD + kept));
+        }
+        partial.add(&fragment(16, &[7; 16]));
+        assert_eq!((partial.covered, partial.size(), partial.seen), (32, 3 * RECORD + 32, 5));
+        // One that overlaps makes the packet unusable, and nothing of it is kept.
+        partial.add(&fragment(8, &[7; 16]));
+        assert_eq!((partial.bad, partial.covered, partial.size()), (true, 0, RECORD));
+    }
+    /// A fragment of IPv4 with 16 octets at `offset` of packet `id`.
+    fn octets(id: u8, offset: u8, more: bool) -> [u8; 36] {
+        let mut octets = [0x45, 0, 0, 36, 0, id, u8::from(more) << 5, offset / 8, 64, 6].to_vec();
+        octets.extend([0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        octets.extend([7; 16]);
+        octets.try_into().expect("36 octets")
+    }
+
+    /// A packet and a fragment take a record each beside their octets, until the packet is complete or given up after 15 s.
+    #[test]
+    fn what_fragments_take_is_given_back() {
+        const SECOND: u64 = 1_000_000_000;
+        let mut fragments = Fragments::default();
+        let mut add = |at: u64, octets: [u8; 36]| {
+            let view = ip::View::new(&octets).expect("a packet");
+            let whole = fragments.add(at, &view, &view.fragment().expect("a fragment"), Tap::default(), 0);
+            (whole.map(|whole| whole.sent), fragments.octets, fragments.incomplete())
+        };
+        assert_eq!(add(0, octets(1, 0, true)), (None, 2 * RECORD + 16, 1));
+        assert_eq!(add(0, octets(2, 0, true)), (None, 4 * RECORD + 32, 2));
+        assert_eq!(add(SECOND, octets(1, 16, false)), (Some(20 + 32), 2 * RECORD + 16, 1));
+        assert_eq!(add(14 * SECOND, octets(3, 0, true)), (None, 4 * RECORD + 32, 2));
+        // The second packet is given up, and counts as incomplete from then on.
+        assert_eq!(add(15 * SECOND, octets(4, 0, true)), (None, 4 * RECORD + 32, 3));
+    }
+}

@@ -430,4 +430,14 @@ mod tests {
         // A request of 300 octets says nothing of full segments.
         assert_eq!(measured(&[300, 64_000]), 1408);
     }
+    /// A flow that was full is silent once more time than three retransmission timeouts has passed.
+    #[test]
+    fn silence_is_longer_than_its_timeouts() {
+        let mut flow = Flow::new(0);
+        let limit = 3 * flow.sender.rto();
+        assert!(!flow.is_silent(limit + 1, 3), "it was not full");
+        flow.was_full = true;
+        assert!(!flow.is_silent(limit, 3));
+        assert!(flow.is_silent(limit + 1, 3));
+    }
 }

@@ -314,3 +314,17 @@ fn each_hole_has_its_own_age() {
     assert_eq!(send(102, 4), Kind::New, "one that was overtaken on the way");
     assert!(matches!(send(103, 1), Kind::Again(_)), "the hole of 1 is 102 ms old");
 }
+
+/// An acknowledgement with data that covers three segments, before any without data was seen, shows
+/// that the capture lacks those without data.
+#[test]
+fn an_acknowledgement_with_data_of_three_segments_is_stretched() {
+    use super::super::sender::Sender;
+    for (pure, segments, stretched) in [(false, 2, false), (false, 3, true), (false, 5, true), (true, 5, false)] {
+        let mut sender = Sender::default();
+        sender.begin(Seq(1000));
+        (0..6).for_each(|n| _ = sender.on_data(n * MS, Seq(1000 + 1000 * n), 1000, 1000 * n, None, false));
+        sender.on_ack(20 * MS, Seq(1000 + 1000 * segments), &SackBlocks::default(), None, pure, &mut Vec::new());
+        assert_eq!(sender.stretched, stretched, "{pure} {segments}");
+    }
+}

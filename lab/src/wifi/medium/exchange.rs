@@ -388,7 +388,7 @@ impl Medium {
     }
 
     /// Draws whether a frame `offset` octets from the start of a PSDU arrives at `j` without an error.
-    fn survives(&mut self, j: usize, frame: &Frame, count: usize, offset: u32, octets: u32) -> bool {
+    pub(super) fn survives(&mut self, j: usize, frame: &Frame, count: usize, offset: u32, octets: u32) -> bool {
         let mode = self.phy.modes[frame.rate];
         let Some(ppdu) = mode.ppdu else { return true };
         let all = f64::from(octets) * 8.0;
