@@ -22,7 +22,7 @@ const A: Parameter = Parameter::new(
 const B: Parameter = Parameter::new("b", Unit::Share, 0.5, (0.1, 0.99), "part of the window that a loss leaves");
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
-    info: Info::new("aimd", "increase by a segments a round trip, decrease to the part b, on each subflow by itself")
+    info: Info::new("aimd", "increase by a segments a round trip, decrease to the part b, on each subflow by itself").label("AIMD")
         .source("RFC 5681 with parameters; a from b: Floyd, Handley and Padhye 2000, RFC 9438 4.3")
         .fairness(Fairness::Subflow)
         .validated("worked numbers; b = 0.5 is `uncoupled`, to the last event; the windows of its parameters under random loss")

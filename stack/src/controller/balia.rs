@@ -20,6 +20,7 @@ use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("balia", "increase and decrease linked by each path's rate against the fastest one's")
+        .label("BALIA")
         .source("Peng et al., IEEE/ACM ToN 24(1), 2016; draft-walid-mptcp-congestion-control-04")
         .fairness(Fairness::Connection)
         .validated("worked numbers; on one path `uncoupled`, to the last event; scenario C of the OLIA paper")

@@ -14,6 +14,7 @@ use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("coupled", "linked increases, alpha recomputed on each ACK, per octet acknowledged")
+        .label("LIA")
         .source("RFC 6356")
         .fairness(Fairness::Connection)
         .validated("alpha on worked numbers; the four goals: throughput, no harm, balance, steadiness"),

@@ -16,6 +16,7 @@ use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("cubic", "CUBIC on each subflow by itself")
+        .label("CUBIC")
         .source("RFC 9438, RFC 9406")
         .fairness(Fairness::Subflow)
         .validated("the cubic's fixed points by hand; Reno-friendly on short paths")

@@ -22,6 +22,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         "dctcp",
         "reduces the window in proportion to the octets that were marked, on each subflow by itself",
     )
+    .label("DCTCP")
     .source("RFC 8257")
     .needs(&[Need::Ecn, Need::ExactEcho])
     .fairness(Fairness::Subflow)

@@ -17,7 +17,7 @@ use crate::registry::{Builtin, Fairness, Info, Parameter, Unit};
 const K: Parameter = Parameter::new("k", Unit::Whole, 1.0, (0.0, 8.0), "exponent of the cost; 0 is `coupled`");
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
-    info: Info::new("energy-linked", "linked increases, each weighted by the least cost of a path over its own")
+    info: Info::new("energy-linked", "linked increases, each weighted by the least cost of a path over its own").label("Energy-linked")
         .source("RFC 6356 with weights; inspired by Le et al., IEEE Communications Letters 16(2), 2012, whose formula it is not")
         .fairness(Fairness::Connection)
         .validated("at equal costs `coupled`, to the last event; a path's share falls with its cost; no harm")

@@ -12,6 +12,7 @@ use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("ewtcp", "each of n subflows weighs 1/n of a TCP: increase 1/n^2 a window, decrease by half")
+        .label("EWTCP")
         .source("Honda et al., PFLDNeT 2009")
         .fairness(Fairness::Connection)
         .validated("worked numbers; two subflows take one TCP's share of a bottleneck"),

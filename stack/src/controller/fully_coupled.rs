@@ -16,6 +16,7 @@ use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("fully-coupled", "increase 1/W per ACK, decrease by W/2: one window over all paths")
+        .label("Fully Coupled")
         .source("Alheid et al. 2014 (AINA), equations (3) and (4)")
         .fairness(Fairness::Connection)
         .validated("worked numbers; leaves the more congested path; flaps on equal paths"),

@@ -44,6 +44,7 @@ const DRAIN: Parameter = Parameter::new(
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("wvegas", "keeps ten segments in queues over all paths, shared in proportion to the rates")
+        .label("wVegas")
         .source("Cao, Xu and Fu, ICNP 2012, as in the authors' module for Linux (mptcp_wvegas.c)")
         .fairness(Fairness::Connection)
         .validated("worked numbers; the queue it keeps on one path and on two")

@@ -19,7 +19,7 @@ use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
-    info: Info::new("rack", "RACK-TLP: late by a reordering window against what was sent after it; the tail is probed")
+    info: Info::new("rack", "RACK-TLP: late by a reordering window against what was sent after it; the tail is probed").label("RACK-TLP")
         .source("RFC 8985")
         .needs(&[Need::Sack, Need::Scoreboard, Need::Departures, Need::Timer])
         .validated(

@@ -19,6 +19,7 @@ use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     info: Info::new("reordering-degree", "as many duplicates as reordering has been seen to cause")
+        .label("Reordering degree")
         .source("after Blanton and Allman 2002; Linux 6.1: tcp_check_sack_reordering")
         .needs(&[Need::Departures])
         .validated("worked numbers of each variant; scripted: reordering within a subflow")

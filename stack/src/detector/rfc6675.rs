@@ -7,6 +7,7 @@ use crate::time::Instant;
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     info: Info::new("rfc6675", "three segments SACKed above it, or three duplicate acknowledgements")
+        .label("RFC 6675")
         .source("RFC 6675 (SACK), RFC 6582 (NewReno) without")
         .validated("scripted: the examples of both RFCs; the scoreboard against an oracle"),
     make: |_, _| Box::new(Rfc6675),

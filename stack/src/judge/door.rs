@@ -34,6 +34,7 @@ static PARAMETERS: [Parameter; 2] = [
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
     info: Info::new("door", "reordering seen by packet numbers holds and restores the window")
+        .label("TCP-DOOR")
         .source("Wang and Zhang, MobiHoc 2002")
         .needs(&[Need::DoorOptions])
         .validated("scripted: reordering of data and of ACKs, delay spike, genuine loss")

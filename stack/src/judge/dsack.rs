@@ -23,6 +23,7 @@ use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
     info: Info::new("dsack", "every retransmission of the episode was reported as a duplicate")
+        .label("D-SACK")
         .source("RFC 2883, RFC 3708; response Blanton and Allman 2002")
         .needs(&[Need::Sack])
         .validated("scripted: delay spike, reordering, genuine loss, lost window of ACKs, duplicating network"),

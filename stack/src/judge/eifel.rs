@@ -23,6 +23,7 @@ use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
     info: Info::new("eifel", "the echoed timestamp tells whether the original or the retransmission was acknowledged")
+        .label("Eifel")
         .source("RFC 3522; response RFC 4015")
         .needs(&[Need::Timestamps])
         .validated("scripted: delay spike, reordering, genuine loss, reordered retransmission, lost window of ACKs"),

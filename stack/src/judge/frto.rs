@@ -23,6 +23,7 @@ use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
     info: Info::new("frto", "after a timeout, new data first: the next two ACKs decide")
+        .label("F-RTO")
         .source("RFC 5682; response RFC 4015")
         .validated("scripted: delay spike with and without SACK, genuine loss, no new data, repeated timeouts"),
     make: |_, _| Box::new(Frto { step: Step::Idle }),

@@ -10,6 +10,7 @@ use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
     info: Info::new("linux", "D-SACK, timestamps or F-RTO, whichever says first that nothing was lost")
+        .label("Linux")
         .source("Linux 6.1: tcp_try_undo_recovery, tcp_try_undo_dsack, tcp_process_loss")
         .validated("its parts; against Linux in virtual time"),
     make: |setup, _| Box::new(Linux::new(setup)),

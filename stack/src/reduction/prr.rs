@@ -11,6 +11,7 @@ use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Reduction> = Builtin {
     info: Info::new("prr", "the window comes down in proportion to what is delivered")
+        .label("PRR")
         .source("RFC 9937")
         .validated("worked numbers; scripted: one loss, a burst, without SACK"),
     make: |_, _| Box::<Prr>::default(),

@@ -10,6 +10,7 @@ pub(crate) static BUILTIN: Builtin<dyn Reduction> = Builtin {
         "rfc6675",
         "the window comes down at once, and the sender waits until as much has left the network",
     )
+    .label("RFC 6675")
     .source("RFC 6675 5; RFC 6582 3.2 without SACK")
     .validated("scripted: the examples of both RFCs"),
     make: |_, _| Box::new(AtOnce::default()),

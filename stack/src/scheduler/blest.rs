@@ -24,6 +24,7 @@ use crate::time::Instant;
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("blest", "waits for the fast subflow if the slow one would block the window")
+        .label("BLEST")
         .source("Ferlin et al., IFIP Networking 2016; linux: mptcp_blest.c")
         .validated("worked numbers of the paper's rule and of the kernel's")
         .parameters(&[

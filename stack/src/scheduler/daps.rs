@@ -17,6 +17,7 @@ use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("daps", "a fixed sequence for a period, so that segments arrive in order; ahead of the window")
+        .label("DAPS")
         .source("Kuhn et al., ICC 2014; the implementation in out-of-tree Linux")
         .validated("worked sequences")
         .needs(&[Need::Backlog])

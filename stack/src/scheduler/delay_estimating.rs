@@ -14,6 +14,7 @@ use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("delay-estimating", "where it is estimated to be delivered first; ahead of the window")
+        .label("Delay estimating")
         .source("after Dreibholz et al., GLOBECOM 2010, Adhari et al. 2011, Tsai et al., IET Communications 2010")
         .validated("worked numbers")
         .needs(&[Need::Backlog])

@@ -8,6 +8,7 @@ use crate::registry::{Builtin, Info, Need};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("linux", "a burst of 64 kB to the subflow whose queue empties first, ahead of its window")
+        .label("Linux")
         .source("Linux 6.1: mptcp_subflow_get_send")
         .needs(&[Need::Blocks])
         .validated("worked numbers; against Linux in virtual time"),

@@ -8,6 +8,7 @@ use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("min-rtt", "lowest smoothed round-trip time with room in its window")
+        .label("minRTT")
         .source("Raiciu et al., NSDI 2012, section 4.2")
         .validated("fills two unlike links"),
     make: |_, _| Box::new(MinRtt),

@@ -17,6 +17,7 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
         "otias",
         "where it arrives first, counting the round trips of what waits there; ahead of the window",
     )
+    .label("OTIAS")
     .source("Yang, Wang, Amer, AINA workshops 2014; MP-DCCP's OTIAS module")
     .validated("worked numbers")
     .needs(&[Need::Backlog])

@@ -12,6 +12,7 @@ const TS: &str = "3GPP TS 23.501 5.32.8";
 
 pub(crate) static ACTIVE_STANDBY: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("active-standby", "one subflow, of the lowest priority number; another one only when it fails")
+        .label("Active standby")
         .source(TS)
         .validated("the standby carries nothing while the active one works"),
     make: |_, _| Box::new(Only { least: |p| f64::from(p.policy.priority) }),
@@ -19,6 +20,7 @@ pub(crate) static ACTIVE_STANDBY: Builtin<dyn Scheduler> = Builtin {
 
 pub(crate) static SMALLEST_DELAY: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("smallest-delay", "the subflow with the lowest smoothed round-trip time alone")
+        .label("Smallest delay")
         .source(TS)
         .validated("never uses the slower one of two that work"),
     make: |_, _| Box::new(Only { least: |p| p.srtt.as_secs_f64() }),
@@ -26,13 +28,14 @@ pub(crate) static SMALLEST_DELAY: Builtin<dyn Scheduler> = Builtin {
 
 pub(crate) static PRIORITY: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("priority", "the lowest priority number with room, then the next one")
+        .label("Priority")
         .source(TS)
         .validated("overflows in the order of priorities"),
     make: |_, _| Box::new(First { least: |p| f64::from(p.policy.priority) }),
 };
 
 pub(crate) static CHEAPEST_PATH_FIRST: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("cheapest-path-first", "the lowest cost with room, then the next one")
+    info: Info::new("cheapest-path-first", "the lowest cost with room, then the next one").label("Cheapest path first")
         .source("Amend, Rakocevic et al., \"Cost optimized multipath scheduling in 5G for Video-on-Demand traffic\", CCNC 2021")
         .validated("overflows in the order of costs"),
     make: |_, _| Box::new(First { least: |p| p.policy.cost }),
@@ -40,6 +43,7 @@ pub(crate) static CHEAPEST_PATH_FIRST: Builtin<dyn Scheduler> = Builtin {
 
 pub(crate) static LOAD_BALANCING: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("load-balancing", "octets in proportion to the weights of the paths, waiting for whose turn it is")
+        .label("Load balancing")
         .source(TS)
         .validated("shares of 3 to 1"),
     make: |_, _| Box::<LoadBalancing>::default(),

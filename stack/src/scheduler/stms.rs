@@ -20,6 +20,7 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
         "after-stms",
         "slow paths take data ahead by a gap, so that it meets the fast path's; ahead of the window",
     )
+    .label("STMS")
     .source("after Shi et al., USENIX ATC 2018")
     .validated("worked number; less waits at the receiver than with min-rtt")
     .needs(&[Need::Backlog])

@@ -17,6 +17,7 @@ use crate::time::Instant;
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("after-sttf", "where it is delivered first, counting how the window grows; ahead of the window")
+        .label("STTF")
         .source("after Hurtig et al., IEEE/ACM Transactions on Networking 27(1), 2019; the authors' kernel")
         .validated("worked numbers")
         .needs(&[Need::Backlog])

@@ -41,6 +41,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         "bbr",
         "BBRv3: models bandwidth and round-trip time of the path and paces by them, on each subflow by itself",
     )
+    .label("BBR")
     .source("draft-ietf-ccwg-bbr-06")
     .needs(&[Need::DeliveryRate, Need::Departures])
     .fairness(Fairness::Subflow)
