@@ -17,14 +17,15 @@ from anabranch import units
 from anabranch.kernel import runner
 from anabranch.kernel.counted import Counted, counted
 from anabranch.kernel.translate import spec_of
+from anabranch.measures import label
 
 if TYPE_CHECKING:
     from anabranch.results import Run
     from anabranch.scenario import Scenario, Value
 
 MEASURES = {
-    "goodput_mbps": "goodput, Mbit/s",
-    "completion_s": "completion, s",
+    "goodput_mbps": label("goodput_mbps"),
+    "completion_s": label("completion_s"),
     "retransmissions": "retransmissions",
     "timeouts": "timeouts",
 }
