@@ -7,6 +7,7 @@
 #   make release      builds the engine without assertions and with all optimisation: a third faster in long sweeps
 #   make check-long   runs the tests that take minutes, the whole tutorials and all studies in quick form among them
 #   make wheel        builds dist/*.whl, which installs without a compiler, and tests it where there is none
+#   make columns      writes the tables of docs/columns.md, from the table of measures in lab/src/metrics/measures
 #   make rfc-map      writes docs/rfc-map.md, the requirements of the RFCs, from docs/rfc
 #   make rfc-proved   mutates the code of requirements; the tests that docs/rfc names must fail: ROWS=8684:3.1
 #   make mutants      lists mutants of the engine that no test kills, of a sample of 600
@@ -39,7 +40,7 @@ RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
 	$(shell find stack lab py -name '*.rs' -o -name '*.toml' -path '*/src/*')
 RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-py --locked
 
-.PHONY: demo test release lint rfc-map scripts-public bench bench-check check-long wheel fuzz mutants rfc-proved clean
+.PHONY: demo test release lint columns rfc-map scripts-public bench bench-check check-long wheel fuzz mutants rfc-proved clean
 
 demo: $(VENV)/installed
 	$(BIN)/anabranch demo --out out/demo --force
@@ -65,6 +66,9 @@ lint: $(VENV)/tools
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(PY) tools/rfc-map --check
+
+columns:
+	ANABRANCH_WRITE_COLUMNS=1 $(CARGO) test --profile lab --package anabranch-lab --locked --test it columns::
 
 rfc-map: $(VENV)/created
 	$(PY) tools/rfc-map

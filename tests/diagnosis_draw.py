@@ -15,7 +15,8 @@ from typing import Any
 from anabranch import _core
 from anabranch.causes import CAUSES
 
-STRATA = tuple(CAUSES)
+STRATA = tuple(cause for cause in CAUSES if cause != "link")
+"""Causes that a subflow may have."""
 CONTROLLERS = ["coupled", "uncoupled", "cubic", "olia", "balia", "linked-increases", "aimd"]
 LINUX_CONTROLLERS = ["cubic", "uncoupled"]
 SCHEDULERS = [

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from anabranch.causes import CAUSES, SENDERS_OWN
-from diagnosis_draw import KINDS
+from anabranch.causes import SENDERS_OWN
+from diagnosis_draw import KINDS, STRATA
 from diagnosis_truth import VIEWS, Outcome, measure, score
 
 FIRST = 3_000_000
@@ -69,7 +69,7 @@ def test_capacity_and_base_delay_are_those_of_the_links(few: list[Outcome], view
 
 
 def test_the_draw_has_every_cause_and_every_kind(few: list[Outcome]) -> None:
-    assert set(Counter(o.main[0] for o in few if o.view == "sender")) == set(CAUSES)
+    assert set(Counter(o.main[0] for o in few if o.view == "sender")) == set(STRATA)
     assert {o.kind for o in few} == set(KINDS)
 
 

@@ -192,7 +192,7 @@ def test_every_measure_of_a_sweep_has_bounds_that_its_values_keep(swept: ab.Swee
     for name in numeric:
         if name in {*swept.axes, "seed"}:
             continue
-        assert name in measures.MEASURES, f"{name}: declare its label and bounds in python/anabranch/measures.py"
+        assert name in measures.MEASURES, f"{name}: declare it in lab/src/metrics/measures"
         low, high = measures.bounds(name)
         values = measures.factor(name) * swept.runs[name].to_numpy(float)
         assert np.nanmin(values, initial=np.inf) >= low

@@ -16,7 +16,7 @@ import click
 import pytest
 
 import anabranch
-from anabranch import script
+from anabranch import measures, script
 from anabranch.cli.group import cli
 from anabranch.experiments import sentences as experiments
 from anabranch.experiments.aina2014 import sentences as aina2014
@@ -46,7 +46,7 @@ SHARES = ("0.001 %", "100 %")
 SPANS = ("0.5", "0.25 to 1.50")
 """Numbers whose unit the template gives, if `VALUES` has none of these."""
 FLOWS = ("10.0.0.1:1 - 10.0.0.2:1", "[2001:db8:1:2:3:4:5:6]:65535 - [2001:db8:1:2:3:4:5:7]:65535")
-CAUSES = tuple(texts["name"] for texts in diagnose.CAUSES.values())
+CAUSES = tuple(told["label"] for told in measures.CAUSES)
 REMEDIES = tuple(texts["remedy"] for texts in diagnose.CAUSES.values())
 CHANGES = ("path0 only", "the controller uncoupled (Linux: reno) instead of linked-increases")
 COUNTS = (1, 2, 1_000_000)
@@ -67,6 +67,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "host": ("client", "server", diagnose.SENDER, diagnose.SENDER_OR_RECEIVER),
     "limits": ("limited by: congestion window 100 %",),
     "reason": ("MP_FAIL", "it ends within a block, at octet 1234567"),
+    "percentile": ("median", "99.9th percentile"),
     "receiver": ("client", "server"),
     "twin": (diagnose.TWIN, diagnose.SCENARIO_OF_RUN),
     **dict.fromkeys(("change", "changes"), CHANGES),

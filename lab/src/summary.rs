@@ -5,10 +5,11 @@ mod parts;
 use anabranch_stack::event::EndReason;
 use serde_json::{Map, Value, json};
 
-use crate::metrics::account::{ConnectionAccount, SubflowAccount, Wait};
-use crate::metrics::causes;
+use crate::metrics::account::{ConnectionAccount, SubflowAccount};
+use crate::metrics::causes::{self, Cause};
 use crate::metrics::episodes::Confusion;
 use crate::metrics::figures::{disorder, jain, mbps, ratio};
+use crate::metrics::measures as m;
 use crate::metrics::recovery::Change;
 use crate::scenario::{Link, Protocol, Scenario};
 use crate::sim::world::{End, Outcome};
@@ -23,7 +24,7 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
         let mut object = measures(&[account], outcome);
         let mut own: Vec<Value> = account.subflows.iter().map(|s| subflow(account, s)).collect();
         for (told, s) in own.iter_mut().zip(&account.subflows).filter(|_| has_mtu(&scenario.links)) {
-            told["mtu_drops"] = json!(s.mtu_drops);
+            told[m::MTU_DROPS.key] = json!(s.mtu_drops);
         }
         for s in &own {
             let mut s = s.clone();
@@ -37,32 +38,32 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
         }
         object.insert("subflows".into(), Value::Array(own));
         let c = &scenario.connections[i];
-        object.insert("name".into(), json!(c.name));
-        object.insert("protocol".into(), json!(protocol(c.protocol)));
-        object.insert("fallback".into(), json!(account.fallback));
+        m::NAME.put(&mut object, c.name.as_str());
+        m::PROTOCOL.put(&mut object, protocol(c.protocol));
+        m::FALLBACK.put(&mut object, account.fallback);
         if let Some(octets) = account.fast_open {
-            object.insert("fast_open_bytes".into(), json!(octets));
+            m::FAST_OPEN_BYTES.put(&mut object, octets);
         }
         connections.push(Value::Object(object));
     }
     let all: Vec<&ConnectionAccount> = outcome.accounts.iter().collect();
     let mut top = measures(&all, outcome);
-    top.insert("events".into(), json!(outcome.events));
-    top.insert("wall_s".into(), json!(wall_s));
-    top.insert("trace_sha256".into(), json!(outcome.trace_sha256));
-    top.insert("seed".into(), json!(scenario.seed));
-    top.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-    top.insert("title".into(), json!(scenario.title));
+    m::EVENTS.put(&mut top, outcome.events);
+    m::WALL_S.put(&mut top, wall_s);
+    m::TRACE_SHA256.put(&mut top, outcome.trace_sha256.as_str());
+    m::SEED.put(&mut top, scenario.seed);
+    m::VERSION.put(&mut top, env!("CARGO_PKG_VERSION"));
+    m::TITLE.put(&mut top, scenario.title.as_str());
     top.insert("subflows".into(), Value::Array(subflows));
     if !outcome.radio.is_empty() {
-        top.insert("radio".into(), radio(scenario, outcome));
+        m::RADIO.put(&mut top, radio(scenario, outcome));
     }
     if !outcome.busy.is_empty() {
         let host = |&(node, busy): &(usize, f64)| json!({ "name": scenario.nodes[node].name, "cpu_busy": busy });
         top.insert("hosts".into(), outcome.busy.iter().map(host).collect());
     }
     if many {
-        top.insert("jain".into(), json!(jain(&connections)));
+        m::JAIN.put(&mut top, jain(&connections));
         top.insert("connections".into(), Value::Array(connections));
     } else if let Some(Value::Object(only)) = connections.pop() {
         for (key, value) in only {
@@ -125,16 +126,13 @@ fn reverse(o: &mut Map<String, Value>, accounts: &[&ConnectionAccount]) {
         _ => until(account),
     };
     let gap = reverse.last_read.map(|last| reverse.longest_gap.max(end.saturating_sub(last)) as f64 / 1e9);
-    o.insert(
-        "reverse".into(),
-        json!({
-            "bytes_delivered": reverse.read,
-            "goodput_mbps": mbps(reverse.read, since(end.max(began))),
-            "first_byte_s": reverse.first_read.map(since),
-            "last_byte_s": reverse.last_read.map(since),
-            "longest_gap_s": gap,
-        }),
-    );
+    let mut read = Map::new();
+    m::BYTES_DELIVERED.put(&mut read, reverse.read);
+    m::GOODPUT_MBPS.put(&mut read, mbps(reverse.read, since(end.max(began))));
+    m::FIRST_BYTE_S.put(&mut read, reverse.first_read.map(since));
+    m::LAST_BYTE_S.put(&mut read, reverse.last_read.map(since));
+    m::LONGEST_GAP_S.put(&mut read, gap);
+    m::REVERSE.put(o, read);
 }
 
 /// How the rate came back after changes of the paths; of several connections only the longest time.
@@ -145,7 +143,7 @@ fn recoveries(o: &mut Map<String, Value>, accounts: &[&ConnectionAccount]) {
         return;
     }
     let longest = seen.iter().flatten().filter_map(|c| c.recovery).max();
-    o.insert("recovery_max_s".into(), json!(longest.map(|ns| ns as f64 / 1e9)));
+    m::RECOVERY_MAX_S.put(o, longest.map(|ns| ns as f64 / 1e9));
     if let [changes] = &seen[..] {
         let told = |c: &Change| {
             json!({
@@ -155,19 +153,14 @@ fn recoveries(o: &mut Map<String, Value>, accounts: &[&ConnectionAccount]) {
                 "recovery_s": c.recovery.map(|ns| ns as f64 / 1e9),
             })
         };
-        o.insert("recoveries".into(), changes.iter().map(told).collect());
+        m::RECOVERIES.put(o, changes.iter().map(told).collect::<Vec<_>>());
     }
 }
 
 /// How the data were reordered, and what the sender waited for.
 fn reordering(o: &mut Map<String, Value>, account: &ConnectionAccount) {
     disorder(o, &account.reorder);
-    let shares = account.limits.shares(until(account));
-    let limits = shares.map(|s| {
-        let named = Wait::NAMES.iter().zip(s).map(|((_, name), share)| ((*name).to_string(), json!(share)));
-        Value::Object(named.collect())
-    });
-    o.insert("limits".into(), limits.unwrap_or(Value::Null));
+    m::LIMITS.put(o, causes::shares(&account.limits.times(until(account)), &causes::VIEW));
 }
 
 /// Loss episodes by truth and verdict.
@@ -221,60 +214,60 @@ fn measures(accounts: &[&ConnectionAccount], outcome: &Outcome) -> Map<String, V
     let seconds = began.map_or(0.0, |b| (end - b) as f64 / 1e9);
     let read = sum(|a| a.read);
     let segments = accounts.iter().flat_map(|a| &a.subflows).map(|s| s.segments).sum::<u64>();
-    let mut o = Map::new();
-    o.insert("status".into(), json!(status));
-    o.insert("completion_s".into(), if complete { since(over) } else { Value::Null });
-    o.insert("first_byte_s".into(), since(first));
-    o.insert("last_byte_s".into(), since(last));
+    let mut made = Map::new();
+    let o = &mut made;
+    m::STATUS.put(o, status);
+    m::COMPLETION_S.put(o, if complete { since(over) } else { Value::Null });
+    m::FIRST_BYTE_S.put(o, since(first));
+    m::LAST_BYTE_S.put(o, since(last));
     let why = aborted.filter(|_| !complete).map(|(_, client, reason)| end_reason(client, reason));
-    o.insert("aborted_by".into(), json!(why));
-    o.insert("stalled_since_s".into(), if status == "stalled" { since(stalled) } else { Value::Null });
-    o.insert("goodput_mbps".into(), json!(mbps(read, seconds)));
-    o.insert("bytes_delivered".into(), json!(read));
+    m::ABORTED_BY.put(o, why);
+    m::STALLED_SINCE_S.put(o, if status == "stalled" { since(stalled) } else { Value::Null });
+    m::GOODPUT_MBPS.put(o, mbps(read, seconds));
+    m::BYTES_DELIVERED.put(o, read);
     // Unless complete, the time after the last octet counts.
     let gap = |a: &&ConnectionAccount| a.last_read.map(|last| a.longest_gap.max(until(a).saturating_sub(last)));
-    o.insert("longest_gap_s".into(), json!(accounts.iter().filter_map(gap).max().map(|ns| ns as f64 / 1e9)));
-    recoveries(&mut o, accounts);
-    reverse(&mut o, accounts);
-    o.insert("content_ok".into(), json!(accounts.iter().all(|a| !a.is_damaged() && a.altered.delivered() == 0)));
-    o.insert("bytes_altered".into(), json!(sum(|a| a.altered.delivered())));
-    o.insert("ooo_ratio".into(), json!(ratio(sum(|a| a.out_of_order), sum(|a| a.distinct))));
+    m::LONGEST_GAP_S.put(o, accounts.iter().filter_map(gap).max().map(|ns| ns as f64 / 1e9));
+    recoveries(o, accounts);
+    reverse(o, accounts);
+    m::CONTENT_OK.put(o, accounts.iter().all(|a| !a.is_damaged() && a.altered.delivered() == 0));
+    m::BYTES_ALTERED.put(o, sum(|a| a.altered.delivered()));
+    m::OOO_RATIO.put(o, ratio(sum(|a| a.out_of_order), sum(|a| a.distinct)));
     let max = |f: fn(&ConnectionAccount) -> u64| accounts.iter().map(|a| f(a)).max().unwrap_or(0);
-    o.insert("ooo_buffer_max_packets".into(), json!(max(|a| a.held_packets)));
-    o.insert("ooo_buffer_max_bytes".into(), json!(max(|a| a.held_octets)));
-    o.insert("segments".into(), json!(segments));
+    m::OOO_BUFFER_MAX_PACKETS.put(o, max(|a| a.held_packets));
+    m::OOO_BUFFER_MAX_BYTES.put(o, max(|a| a.held_octets));
+    m::SEGMENTS.put(o, segments);
     let scheduled = |i: usize| accounts.iter().flat_map(|a| &a.subflows).map(|s| s.scheduled[i]).sum::<u64>();
     let choice = if scheduled(0) > 0 { json!(ratio(scheduled(1), scheduled(0))) } else { Value::Null };
-    o.insert("choice_ratio".into(), choice);
+    m::CHOICE_RATIO.put(o, choice);
     let (confusion, delay, restored) = episodes(accounts);
-    o.insert("episodes".into(), confusion);
-    o.insert("detection_delay_ms".into(), delay);
-    o.insert("windows_restored".into(), json!(restored));
-    parts::parts(&mut o, accounts);
-    o
+    m::EPISODES.put(o, confusion);
+    m::DETECTION_DELAY_MS.put(o, delay);
+    m::WINDOWS_RESTORED.put(o, restored);
+    parts::parts(o, accounts);
+    made
 }
 
 fn subflow(account: &ConnectionAccount, s: &SubflowAccount) -> Value {
     let end = until(account);
     let seconds = account.began.map_or(0.0, |b| (end - b) as f64 / 1e9);
     let utilisation = if s.capacity > 0.0 { s.wire as f64 * 8.0 / s.capacity } else { 0.0 };
-    let mut o = json!({
-        "path": s.path,
-        "goodput_mbps": mbps(s.fresh, seconds),
-        "utilisation": utilisation,
-        "segments": s.segments,
-        "retransmissions_fast": s.fast,
-        "retransmissions_timeout": s.timeout,
-        "spurious": s.fates.spurious(),
-        "undone": s.undone,
-        "srtt_ms": s.srtt.mean(end).map(|v| v * 1e3),
-        "cwnd_mean_segments": s.cwnd.mean(end),
-        "queue_drops": s.queue_drops,
-    });
+    let mut o = Map::new();
+    m::PATH.put(&mut o, s.path);
+    m::GOODPUT_MBPS.put(&mut o, mbps(s.fresh, seconds));
+    m::UTILISATION.put(&mut o, utilisation);
+    m::SEGMENTS.put(&mut o, s.segments);
+    m::RETRANSMISSIONS_FAST.put(&mut o, s.fast);
+    m::RETRANSMISSIONS_TIMEOUT.put(&mut o, s.timeout);
+    m::SPURIOUS.put(&mut o, s.fates.spurious());
+    m::UNDONE.put(&mut o, s.undone);
+    m::SRTT_MS.put(&mut o, s.srtt.mean(end).map(|v| v * 1e3));
+    m::CWND_MEAN_SEGMENTS.put(&mut o, s.cwnd.mean(end));
+    m::QUEUE_DROPS.put(&mut o, s.queue_drops);
     if let Some((times, busy)) = &s.causes {
-        o["causes"] = causes::shares(times);
-        o["measured_s"] = json!(times.iter().sum::<u64>() as f64 / 1e9);
-        o["busy_s"] = json!(busy);
+        o.insert("causes".into(), causes::shares(times, &Cause::ALL));
+        o.insert("measured_s".into(), json!(times.iter().sum::<u64>() as f64 / 1e9));
+        o.insert("busy_s".into(), json!(busy));
     }
-    o
+    Value::Object(o)
 }

@@ -13,7 +13,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use anabranch_lab::metrics::causes::Cause;
 use anabranch_lab::metrics::items::Items;
+use anabranch_lab::metrics::measures::{self as table, Column, PERCENTILES, columns};
 use anabranch_lab::metrics::series::{Sample, Series};
 use anabranch_lab::run::{Budget, Limits, unwound, within};
 use anabranch_lab::scenario::{self, Scenario, measured, middlebox, presets};
@@ -33,7 +35,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 create_exception!(
     anabranch,
@@ -187,6 +189,7 @@ fn algorithms<T: ?Sized + Kind>() -> Value {
         let i = choice.info();
         json!({
             "name": i.name,
+            "label": i.label,
             "summary": i.summary,
             "source": i.source,
             "needs": i.needs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
@@ -239,6 +242,17 @@ fn registry() -> String {
         "link": links(),
     })
     .to_string()
+}
+
+/// What numbers are called and mean, as JSON: `columns`, each a measure with one value, `causes` of waiting, and
+/// words of `percentiles`.
+#[pyfunction]
+fn measures() -> String {
+    let causes: Vec<Value> = Cause::ALL.iter().map(|cause| cause.info().json()).collect();
+    let columns: Vec<Value> = columns().iter().map(Column::json).collect();
+    let percentiles: Map<String, Value> =
+        PERCENTILES.iter().map(|(name, words, _)| ((*name).into(), json!(words))).collect();
+    json!({ "columns": columns, "causes": causes, "percentiles": percentiles }).to_string()
 }
 
 /// The presets of links, with what each of their figures agrees with.
@@ -310,13 +324,25 @@ impl Run {
         }
         let all = || self.items.iter().flat_map(|(c, items)| items.all().iter().map(move |i| (*c, items.kind, i)));
         let seconds = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64 / 1e9);
-        dict.set_item("connection", all().map(|(c, ..)| c as i32).collect::<Vec<_>>().into_pyarray(py))?;
-        dict.set_item("kind", all().map(|(_, kind, _)| kind.name()).collect::<Vec<_>>())?;
-        dict.set_item("number", all().map(|(.., i)| i.number as i32).collect::<Vec<_>>().into_pyarray(py))?;
-        dict.set_item("bytes", all().map(|(.., i)| i.bytes as f64).collect::<Vec<_>>().into_pyarray(py))?;
-        dict.set_item("asked", all().map(|(.., i)| i.asked as f64 / 1e9).collect::<Vec<_>>().into_pyarray(py))?;
-        dict.set_item("done", all().map(|(.., i)| seconds(i.done())).collect::<Vec<_>>().into_pyarray(py))?;
-        dict.set_item("latency", all().map(|(.., i)| seconds(i.latency())).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item(table::PART_CONNECTION.key, all().map(|(c, ..)| c as i32).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item(table::PART_KIND.key, all().map(|(_, kind, _)| kind.name()).collect::<Vec<_>>())?;
+        dict.set_item(
+            table::PART_NUMBER.key,
+            all().map(|(.., i)| i.number as i32).collect::<Vec<_>>().into_pyarray(py),
+        )?;
+        dict.set_item(table::PART_BYTES.key, all().map(|(.., i)| i.bytes as f64).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item(
+            table::PART_ASKED.key,
+            all().map(|(.., i)| i.asked as f64 / 1e9).collect::<Vec<_>>().into_pyarray(py),
+        )?;
+        dict.set_item(
+            table::PART_DONE.key,
+            all().map(|(.., i)| seconds(i.done())).collect::<Vec<_>>().into_pyarray(py),
+        )?;
+        dict.set_item(
+            table::PART_LATENCY.key,
+            all().map(|(.., i)| seconds(i.latency())).collect::<Vec<_>>().into_pyarray(py),
+        )?;
         Ok(dict)
     }
 }
@@ -349,18 +375,18 @@ fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDic
     let dict = PyDict::new(py);
     let real = |f: fn(&Sample) -> f64| samples.iter().map(f).collect::<Vec<f64>>().into_pyarray(py);
     let whole = |f: fn(&Sample) -> i32| samples.iter().map(f).collect::<Vec<i32>>().into_pyarray(py);
-    dict.set_item("t", real(|s| s.at as f64 / 1e9))?;
-    dict.set_item("connection", whole(|s| s.connection as i32))?;
-    dict.set_item("subflow", whole(|s| s.subflow as i32))?;
-    dict.set_item("cwnd", real(|s| s.cwnd))?;
-    dict.set_item("ssthresh", real(|s| s.ssthresh))?;
-    dict.set_item("srtt", real(|s| s.srtt))?;
-    dict.set_item("rtt_samples", real(|s| s.rtt_samples as f64))?;
-    dict.set_item("rto", real(|s| s.rto))?;
-    dict.set_item("in_flight", real(|s| s.in_flight as f64))?;
-    dict.set_item("delivered", real(|s| s.delivered as f64))?;
-    dict.set_item("ooo_buffer", real(|s| s.ooo_buffer as f64))?;
-    dict.set_item("ooo_buffer_bytes", real(|s| s.ooo_buffer_bytes as f64))?;
+    dict.set_item(table::SERIES_T.key, real(|s| s.at as f64 / 1e9))?;
+    dict.set_item(table::SERIES_CONNECTION.key, whole(|s| s.connection as i32))?;
+    dict.set_item(table::SERIES_SUBFLOW.key, whole(|s| s.subflow as i32))?;
+    dict.set_item(table::SERIES_CWND.key, real(|s| s.cwnd))?;
+    dict.set_item(table::SERIES_SSTHRESH.key, real(|s| s.ssthresh))?;
+    dict.set_item(table::SERIES_SRTT.key, real(|s| s.srtt))?;
+    dict.set_item(table::SERIES_RTT_SAMPLES.key, real(|s| s.rtt_samples as f64))?;
+    dict.set_item(table::SERIES_RTO.key, real(|s| s.rto))?;
+    dict.set_item(table::SERIES_IN_FLIGHT.key, real(|s| s.in_flight as f64))?;
+    dict.set_item(table::SERIES_DELIVERED.key, real(|s| s.delivered as f64))?;
+    dict.set_item(table::SERIES_OOO_BUFFER.key, real(|s| s.ooo_buffer as f64))?;
+    dict.set_item(table::SERIES_OOO_BUFFER_BYTES.key, real(|s| s.ooo_buffer_bytes as f64))?;
     Ok(dict)
 }
 
@@ -464,6 +490,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(offered, m)?)?;
     m.add_function(wrap_pyfunction!(probed, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;
+    m.add_function(wrap_pyfunction!(measures, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
     m.add_function(wrap_pyfunction!(capture::qlog, m)?)?;

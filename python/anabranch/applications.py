@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from anabranch import units
+from anabranch.measures import PERCENTILES
 from anabranch.sentences import run as say
 
 
@@ -63,9 +64,9 @@ def _film(summary: Mapping[str, Any]) -> str:
 
 def _percentiles(latencies: Mapping[str, float | None]) -> str:
     parts = []
-    for key, template in say.PERCENTILES.items():
+    for key, words in PERCENTILES.items():
         value = latencies.get(key)
         if value is None:
             return say.NONE_ARRIVED()
-        parts.append(template(time=units.time(value / 1e3)))
+        parts.append(say.PERCENTILE(percentile=words, time=units.time(value / 1e3)))
     return ", ".join(parts)

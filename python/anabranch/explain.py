@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anabranch import units
+from anabranch.causes import CAUSES
 from anabranch.labels import connections_of
 from anabranch.sentences import run as say
 
@@ -57,7 +58,7 @@ def largest_limit(connection: Mapping[str, Any]) -> str:
 
 
 def _share(name: str, share: float) -> str:
-    return say.LIMIT(cause=say.LIMITS.get(name, name), share=units.percent(share))
+    return say.LIMIT(cause=CAUSES[name].name if name in CAUSES else name, share=units.percent(share))
 
 
 def _shares(connection: Mapping[str, Any]) -> list[tuple[str, float]]:

@@ -100,11 +100,11 @@ def _facts(run: "RunData") -> str:
     summary = run.summary
     completion = summary["completion_s"]
     facts = [
-        ("goodput", units.rate(summary["goodput_mbps"] * 1e6)),
-        ("completion", summary["status"] if completion is None else units.time(completion)),
-        *(("limited most by", limit) for limit in [largest_limit(summary)] if limit != "-"),
-        ("out-of-order ratio", units.percent(summary["ooo_ratio"])),
-        ("reordering buffer", units.octets(summary["ooo_buffer_max_bytes"])),
+        (MEASURES["goodput_mbps"].words, units.rate(summary["goodput_mbps"] * 1e6)),
+        (MEASURES["completion_s"].words, summary["status"] if completion is None else units.time(completion)),
+        *((MEASURES["limits"].words, limit) for limit in [largest_limit(summary)] if limit != "-"),
+        (MEASURES["ooo_ratio"].words, units.percent(summary["ooo_ratio"])),
+        (MEASURES["ooo_buffer_max_bytes"].words, units.octets(summary["ooo_buffer_max_bytes"])),
     ]
     return (
         '<dl class="facts">'
@@ -157,7 +157,7 @@ def short_table(
     whole: Sequence[tuple[str, ...]] = (),
 ) -> str:
     """A table; of many rows the extremes by `values`, their goodputs, and a line about all; then those in `whole`."""
-    kept, about = shortened(rows, values, "goodput")
+    kept, about = shortened(rows, values, MEASURES["goodput_mbps"].words)
     return table(head, [*kept, *whole]) + "".join(f'<p class="muted">{escape(line)}</p>' for line in about if line)
 
 

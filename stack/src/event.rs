@@ -46,44 +46,25 @@ pub enum ArrivalKind {
     DuplicateInData,
 }
 
-/// Why the sender sends no more just now.
+/// What keeps a subflow, or the whole connection, from sending new data. Of a subflow the first that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// There is nothing (new) to send.
-    Application,
-    /// No congestion window has room.
-    Cwnd,
-    /// The peer's window is used up.
+pub enum SendBlock {
+    /// The subflow is not established: not yet, or no longer.
+    NotUp,
+    /// The subflow's retransmission timer has expired at least twice in a row without an acknowledgement.
+    Failed,
+    /// The subflow repairs a loss: fast recovery, or after a timeout.
+    Recovery,
+    /// The peer's window is used up. Of a subflow: it takes no full segment, and there is more to send.
     ReceiveWindow,
+    /// No congestion window has room. Of a subflow: its own has none for a full segment or for the burst that waits, or
+    /// pacing delays the segment.
+    Cwnd,
     /// The scheduler waits for another subflow.
     Scheduler,
     /// Everything written has been sent, and the send buffer is full until some of it is acknowledged at data level.
     SendBuffer,
-}
-
-impl Limit {
-    /// Those that [`Connection::limit`](crate::Connection::limit) gives, in order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Application, Self::Cwnd, Self::ReceiveWindow, Self::Scheduler];
-}
-
-/// What keeps a subflow from sending new data just now; the first that applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hold {
-    /// It is not established (yet, or any more).
-    NotUp,
-    /// Its retransmission timer has expired twice in a row or more often, and no acknowledgement has come since.
-    Failed,
-    /// It repairs a loss: fast recovery, or after a timeout.
-    Recovery,
-    /// The peer's window takes no full segment, and there is more to send.
-    ReceiveWindow,
-    /// Its congestion window has no room for a full segment, or for the burst that waits for it, or pacing holds it back.
-    Window,
-    /// Another subflow is to send what there is.
-    Scheduler,
-    /// Everything written has been sent, and the send buffer is full.
-    SendBuffer,
-    /// The application has not written more.
+    /// There is nothing new to send.
     Application,
 }
 

@@ -16,6 +16,7 @@ use super::shelf::{Entry, LISTED, Shelf, TCP_LISTED};
 use super::subflow::{CLIENT, SERVER};
 use super::version0::Version;
 use crate::metrics::figures::{jain, mbps};
+use crate::metrics::measures::{self as m, Scope};
 use crate::metrics::series::Sample;
 
 mod connection;
@@ -125,14 +126,12 @@ impl Report {
             sum_up(&mut top, &connections);
         }
         let names: Vec<&str> = readers.iter().map(|r| r.name.as_str()).collect();
-        top.insert("title".into(), json!(names.join(", ")));
-        top.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-        for unknowable in ["events", "trace_sha256", "seed"] {
-            top.insert(unknowable.into(), Value::Null);
-        }
+        m::TITLE.put(&mut top, names.join(", "));
+        m::VERSION.put(&mut top, env!("CARGO_PKG_VERSION"));
+        m::put_unknowable(&mut top, Scope::Run);
         top.insert("capture".into(), about((counts, told), readers, (self.seen, self.version_0, self.empty), unlisted));
         if many {
-            top.insert("jain".into(), json!(jain(&connections)));
+            m::JAIN.put(&mut top, jain(&connections));
             top.insert("connections".into(), Value::Array(connections));
         } else if let Some(Value::Object(only)) = connections.pop() {
             for (key, value) in only {
@@ -218,26 +217,19 @@ fn sum_up(top: &mut Map<String, Value>, connections: &[Value]) {
         connections.iter().filter_map(|c| Some(began(c) + number(c, key)? - first)).reduce(best)
     };
     let all = connections.iter().all(|c| c["status"] == "completed");
-    let last = time("last_byte_s", f64::max);
-    top.insert("status".into(), json!(if all { "completed" } else { "open" }));
-    top.insert("completion_s".into(), if all { json!(last) } else { Value::Null });
-    top.insert("first_byte_s".into(), json!(time("first_byte_s", f64::min)));
-    top.insert("last_byte_s".into(), json!(last));
-    top.insert("stalled_since_s".into(), Value::Null);
-    top.insert("goodput_mbps".into(), json!(mbps(total("bytes_delivered"), last.unwrap_or(0.0))));
-    top.insert("bytes_delivered".into(), json!(total("bytes_delivered")));
-    top.insert("content_ok".into(), Value::Null);
-    for key in ["ooo_buffer_max_packets", "ooo_buffer_max_bytes"] {
-        top.insert(key.into(), json!(largest(key)));
+    let last = time(m::LAST_BYTE_S.key, f64::max);
+    m::STATUS.put(top, if all { "completed" } else { "open" });
+    m::COMPLETION_S.put(top, if all { json!(last) } else { Value::Null });
+    m::FIRST_BYTE_S.put(top, time(m::FIRST_BYTE_S.key, f64::min));
+    m::LAST_BYTE_S.put(top, last);
+    m::GOODPUT_MBPS.put(top, mbps(total(m::BYTES_DELIVERED.key), last.unwrap_or(0.0)));
+    m::BYTES_DELIVERED.put(top, total(m::BYTES_DELIVERED.key));
+    for measure in [m::OOO_BUFFER_MAX_PACKETS, m::OOO_BUFFER_MAX_BYTES] {
+        measure.put(top, largest(measure.key));
     }
-    let gap = connections.iter().filter_map(|c| number(c, "longest_gap_s")).reduce(f64::max);
-    top.insert("longest_gap_s".into(), json!(gap));
-    top.insert("segments".into(), json!(total("segments")));
-    for unknowable in
-        ["episodes", "detection_delay_ms", "windows_restored", "choice_ratio", "aborted_by", "bytes_altered"]
-    {
-        top.insert(unknowable.into(), Value::Null);
-    }
+    let gap = connections.iter().filter_map(|c| number(c, m::LONGEST_GAP_S.key)).reduce(f64::max);
+    m::LONGEST_GAP_S.put(top, gap);
+    m::SEGMENTS.put(top, total(m::SEGMENTS.key));
     let mut subflows = Vec::new();
     for (i, c) in connections.iter().enumerate() {
         for s in c["subflows"].as_array().into_iter().flatten() {

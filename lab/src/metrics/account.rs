@@ -3,7 +3,7 @@
 use anabranch_stack::event::EndReason;
 
 use super::altered::Altered;
-use super::causes::Times;
+use super::causes::{Times, Waiting};
 use super::episodes::Episodes;
 use super::fates::Fates;
 use super::items::{Items, Loaded};
@@ -41,123 +41,6 @@ impl TimeMean {
         let now = now.max(self.since);
         let area = self.area + self.value * (now - self.since) as f64;
         Some(if now > began { area / (now - began) as f64 } else { self.value })
-    }
-}
-
-/// What a sender of data may wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
-    /// Room in a congestion window.
-    Cwnd,
-    /// Room in the peer's receive window, which is used up because its application does not read.
-    ReceiveWindow,
-    /// Room in the peer's receive window, which is used up by segments held for reordering.
-    HeadOfLine,
-    /// The scheduler, which waits for another subflow.
-    Scheduler,
-    /// The application: there is nothing new to send.
-    Application,
-    /// Room in the send buffer: everything written has been sent and is not acknowledged yet.
-    SendBuffer,
-    /// The links: a window or buffer is full, but so are the links of all paths, and a larger window or buffer would not help.
-    Link,
-}
-
-impl Wait {
-    /// The sender waits for room in a window or buffer, which links that are full would make useless.
-    #[inline]
-    pub fn is_window(self) -> bool {
-        matches!(self, Self::ReceiveWindow | Self::HeadOfLine | Self::SendBuffer)
-    }
-
-    /// All, with their names in the summary, in order of their numbers.
-    pub const NAMES: [(Self, &'static str); 7] = [
-        (Self::Cwnd, "cwnd"),
-        (Self::ReceiveWindow, "receive_window"),
-        (Self::HeadOfLine, "head_of_line"),
-        (Self::Scheduler, "scheduler"),
-        (Self::Application, "application"),
-        (Self::SendBuffer, "send_buffer"),
-        (Self::Link, "link"),
-    ];
-}
-
-/// How long the sender waited for what.
-///
-/// A window or buffer that is used up is not what limits a connection whose links are full. Whether links are full cannot be
-/// told by one look: a sender that is allowed one window each round trip finds the link full whenever it looks, since it has
-/// just sent. So an interval counts as one of full links if they were full after the last segment of a burst was sent and still
-/// full at the next event. Such intervals are judged a second at a time: only if links were full for nine tenths of it, the
-/// time goes to [`Wait::Link`].
-#[derive(Clone, Debug, Default)]
-pub struct Limits {
-    now: Option<(Wait, u64)>,
-    /// The links were full when `now` began.
-    full: bool,
-    spent: [u64; Wait::NAMES.len()],
-    /// Time spent waiting for windows and buffers that is not judged yet; then for how much of it links were full.
-    pending: [u64; Wait::NAMES.len()],
-    pending_full: u64,
-}
-
-/// How much pending time is judged at a time, in nanoseconds.
-const JUDGED: u64 = 1_000_000_000;
-
-impl Limits {
-    /// The sender waits for room in a window or buffer, so the caller has to find out whether its links are full.
-    #[inline]
-    pub fn is_window(&self) -> bool {
-        self.now.is_some_and(|(wait, _)| wait.is_window())
-    }
-
-    /// An event at a sender that waits for room in a window or buffer: whether its links are `full` at that time.
-    pub fn look(&mut self, now: u64, full: bool) {
-        let Some((wait, since)) = &mut self.now else { return };
-        let time = now - *since;
-        *since = now;
-        self.pending[*wait as usize] += time;
-        self.pending_full += if self.full && full { time } else { 0 };
-        if self.pending.iter().sum::<u64>() >= JUDGED {
-            self.spent = self.judged();
-            self.pending = Default::default();
-            self.pending_full = 0;
-        }
-    }
-
-    /// The time spent on each, pending time included.
-    fn judged(&self) -> [u64; Wait::NAMES.len()] {
-        let mut spent = self.spent;
-        let sum = self.pending.iter().sum::<u64>();
-        if self.pending_full >= sum / 10 * 9 {
-            spent[Wait::Link as usize] += sum;
-        } else {
-            spent.iter_mut().zip(self.pending).for_each(|(all, more)| *all += more);
-        }
-        spent
-    }
-
-    /// From `now` on the sender waits for `wait`. If that is room in a window or buffer, `full` says whether its links are full.
-    #[inline]
-    pub fn set(&mut self, now: u64, wait: Wait, full: bool) {
-        self.full = full;
-        match &mut self.now {
-            Some((before, _)) if *before == wait => {}
-            Some((before, since)) => {
-                let spent = if before.is_window() { &mut self.pending } else { &mut self.spent };
-                spent[*before as usize] += now - *since;
-                (*before, *since) = (wait, now);
-            }
-            none => *none = Some((wait, now)),
-        }
-    }
-
-    /// Share of the time from the first `set` to `now` spent on each, in the order of [`Wait::NAMES`].
-    pub fn shares(&self, now: u64) -> Option<[f64; Wait::NAMES.len()]> {
-        let (wait, since) = self.now?;
-        let mut spent = self.judged();
-        spent[wait as usize] += now.saturating_sub(since);
-        let sum: u64 = spent.iter().sum();
-        (sum > 0).then(|| spent.map(|s| s as f64 / sum as f64))
     }
 }
 
@@ -241,7 +124,7 @@ pub struct ConnectionAccount {
     /// Reordering as the receiver saw it.
     pub reorder: Reorder,
     /// What the sender waited for.
-    pub limits: Limits,
+    pub limits: Waiting,
     /// First SYN (first datagram), nanoseconds.
     pub began: Option<u64>,
     /// When the receiving application read its first octet.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::measures::{self as m, Measure, PERCENTILES, Parts};
 use super::reorder::Reorder;
 
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
@@ -19,11 +20,17 @@ pub(crate) fn jain(connections: &[Value]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (x.len() as f64 * squares))
 }
 
+/// Puts the percentiles that `measure` has: `quantile` gives the value that a part of all values does not exceed.
+pub(crate) fn put_percentiles(o: &mut Map<String, Value>, measure: &Measure, quantile: impl Fn(f64) -> Option<f64>) {
+    let Parts::Percentiles(count) = measure.parts else { return };
+    let value = |&(name, _, p): &(&str, &str, f64)| (name.to_owned(), quantile(p).into());
+    measure.put(o, PERCENTILES[..count].iter().map(value).collect::<Map<_, Value>>());
+}
+
 /// How the data were reordered.
 pub(crate) fn disorder(o: &mut Map<String, Value>, r: &Reorder) {
-    let delay = |p: f64| r.delay_quantile(p).map(|s| s * 1e3);
-    o.insert("rbd".into(), json!(r.occupancy_density()));
-    o.insert("reorder_extent_max".into(), json!(r.extent_max()));
-    o.insert("reorder_density".into(), json!(r.displacement_density()));
-    o.insert("hol_delay_ms".into(), json!({ "p50": delay(0.5), "p95": delay(0.95), "p99": delay(0.99) }));
+    m::RBD.put(o, r.occupancy_density());
+    m::REORDER_EXTENT_MAX.put(o, r.extent_max());
+    m::REORDER_DENSITY.put(o, json!(r.displacement_density()));
+    put_percentiles(o, &m::HOL_DELAY_MS, |p| r.delay_quantile(p).map(|s| s * 1e3));
 }

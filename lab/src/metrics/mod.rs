@@ -9,6 +9,7 @@ pub mod episodes;
 pub mod fates;
 pub(crate) mod figures;
 pub mod items;
+pub mod measures;
 pub mod playback;
 pub mod recovery;
 pub mod reorder;

@@ -4,7 +4,8 @@
 //! at the end of a transfer's own time, and again with each octet that is read later, the numbers from which rates and means
 //! are computed are noted. They are used if the transfer does not complete.
 
-use crate::metrics::account::{ConnectionAccount, Limits, SubflowAccount, TimeMean};
+use crate::metrics::account::{ConnectionAccount, SubflowAccount, TimeMean};
+use crate::metrics::causes::Waiting;
 
 /// The numbers of one 4-tuple.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +21,7 @@ struct Noted {
 pub struct Measured {
     at: u64,
     subflows: Vec<Noted>,
-    limits: Limits,
+    limits: Waiting,
 }
 
 impl Measured {

@@ -6,6 +6,7 @@ use super::expect::Expected;
 use super::ledger::Way;
 use super::run::{Finding, Observed};
 use crate::metrics::account::ConnectionAccount;
+use crate::metrics::measures;
 use crate::scenario::middlebox::{Kind, Pattern};
 use crate::scenario::{Application, Connection, Extent, Protocol, Scenario, Stack};
 use crate::sim::world::End;
@@ -218,10 +219,12 @@ fn told(summary: &Value, run: &Observed) -> Result<(), Finding> {
     let many = summary["connections"].as_array();
     let objects: Vec<&Value> = many.into_iter().flatten().chain([summary]).collect();
     let fault = |what: String| Err(Finding::new("figures agree with each other", what));
+    let columns = measures::columns();
     for o in objects {
-        for share in ["ooo_ratio", "choice_ratio", "datagram_loss", "deadline_missed", "jain"] {
-            if o[share].as_f64().is_some_and(|x| !(0.0..=1.0 + 1e-9).contains(&x)) {
-                return fault(format!("{share} is {}", o[share]));
+        for c in &columns {
+            let value = o.pointer(&format!("/{}", c.field.replace('.', "/"))).and_then(Value::as_f64);
+            if value.is_some_and(|x| x < c.measure.unit.low || x > c.measure.unit.high + 1e-9) {
+                return fault(format!("{} is {value:?}", c.field));
             }
         }
         let completed = o["status"] == "completed";

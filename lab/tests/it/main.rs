@@ -18,6 +18,7 @@
 //! - [`controllers`]: each against the four goals; [`receivers`]: what the receiver's rule decides; [`judges`]: what recovery
 //!   costs where there is nothing to recover, and the truth of loss episodes
 //! - [`paths`]: which paths a connection joins, and what becomes of them
+//! - [`columns`]: the tables of docs/columns.md are those of the table of measures
 //! - [`messages`], [`pages`], [`films`]: what applications count in
 //! - [`queues`]: queue disciplines and links paced by a trace
 //! - [`schedulers`]: every scheduler over one path and beside a backup; what some are for
@@ -52,6 +53,7 @@ mod capture_own;
 mod capture_version0;
 mod chance;
 mod changes;
+mod columns;
 mod controllers;
 mod controllers_alone;
 mod dctcp;

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from anabranch import units
-from anabranch.measures import of_field, scale
+from anabranch.measures import of_field
 from anabranch.tables import Column, Table, headings
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def written(x: Any, key: str) -> str:
         return "yes" if x else "no"
     if isinstance(x, str):
         return x
-    factor = scale(key)
+    factor = of_field(key).scale
     return units.significant(factor * x, 4) if isinstance(x, float) or factor != 1 else str(x)
 
 

@@ -165,7 +165,9 @@ def html(summary: Mapping[str, Any], capture: "CaptureData | None", made: Mappin
     body += over_time(capture) if capture is not None and summary["connections"] else []
     body += [f"<p>{escape(note)}</p>" for note in notes]
     grounds = summary["grounds"]
-    kinds = [(c.name, c.meaning, grounds[key]["kind"], grounds[key]["ground"]) for key, c in CAUSES.items()]
+    kinds = [
+        (c.name, c.meaning, grounds[key]["kind"], grounds[key]["ground"]) for key, c in CAUSES.items() if key in grounds
+    ]
     body += [f"<h2>{say.REPORT_GROUNDS}</h2>", table(say.REPORT_GROUNDS_HEAD, kinds, words=True)]
     made_by = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
     body += [f"<h2>{say.REPORT_MADE}</h2>", table(("", ""), made_by, words=True)]

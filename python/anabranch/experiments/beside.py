@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from anabranch.experiments.base import Data, Entry, Table
 from anabranch.experiments.models import MODELS
 from anabranch.experiments.words import NONE, number, signed
+from anabranch.measures import MEASURES
 from anabranch.sweeps.paired import Interval, note
 
 APART = (
@@ -23,6 +24,12 @@ class Quantity(NamedTuple):
     measure: str
     scale: float
     decimals: int
+
+    @classmethod
+    def of(cls, measure: str, paper: str, title: str = "") -> "Quantity":
+        """Return the column `paper` of the paper beside `measure`, under its label or the paper's own `title`."""
+        told = MEASURES[measure]
+        return cls(f"{title} ({told.unit})" if title else told.title, paper, measure, told.scale, told.digits)
 
 
 class Row(NamedTuple):

@@ -1,14 +1,20 @@
 """What every study compares: the papers' words for algorithms, and three models beside the paper's own column."""
 
+import json
 from typing import Any
 
-CONTROLLERS = {
-    "uncoupled": "Uncoupled",
-    "fully-coupled": "Fully Coupled",
-    "rtt-compensator": "Coupled",
-    "linked-increases": "Linked Increases",
+from anabranch import _core
+
+LABELS: dict[str, dict[str, str]] = {
+    kind: {entry["name"]: entry["label"] for entry in entries if "label" in entry}
+    for kind, entries in json.loads(_core.registry()).items()
 }
-RECOVERIES = {"none": "NoPR", "dsack": "D-SACK", "eifel": "Eifel", "door": "TCP-DOOR", "frto": "F-RTO"}
+"""Labels of algorithms by kind and name, as the registry has them."""
+
+CONTROLLERS = {
+    name: LABELS["controller"][name] for name in ("uncoupled", "fully-coupled", "rtt-compensator", "linked-increases")
+} | {"rtt-compensator": "Coupled"}
+RECOVERIES = {name: LABELS["judge"][name] for name in ("none", "dsack", "eifel", "door", "frto")} | {"none": "NoPR"}
 MODELS = {"legacy": "Legacy model", "coupled": "Coupled receiver", "independent": "Independent receiver"}
 """Beside the paper: the model it measured; the algorithms by their own papers and RFCs, under both receivers."""
 

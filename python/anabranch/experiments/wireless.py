@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.experiments.base import Data
 from anabranch.experiments.models import MODELS, RECOVERIES
 from anabranch.experiments.panels import BASELINE, SMALL, boxes, curves, legend, look_of, panels, titles
+from anabranch.measures import label as axis_label
 from anabranch.sweeps.paired import Interval
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def draw_curves(
             ax.plot(at, [alone(data, metres, **path) for metres in at], linestyle=line, label=label, **BASELINE)
         ax.set_xlabel("distance (m)", fontsize=SMALL + 1)
         ax.set_ylim(0, 1.1 * top)
-    axes[0].set_ylabel("throughput (Mbit/s)", fontsize=SMALL + 1)
+    axes[0].set_ylabel(axis_label("throughput"), fontsize=SMALL + 1)
     legend(figure, last=tuple(tcp))
 
 
@@ -106,5 +107,5 @@ def draw_boxes(
             cell = {"controller": controller, "model": model, **case}
             found = {name: [goodput(data, metres, recovery=name, **cell).mean for metres in at] for name in RECOVERIES}
             boxes(ax, found | single, RECOVERIES)
-        row[0].set_ylabel(f"{label}\nthroughput (Mbit/s)", fontsize=SMALL + 1)
+        row[0].set_ylabel(f"{label}\n{axis_label('throughput')}", fontsize=SMALL + 1)
     grid[0][0].set_ylim(bottom=0)

@@ -17,13 +17,19 @@ from anabranch import units
 from anabranch.kernel import runner
 from anabranch.kernel.counted import Counted, counted
 from anabranch.kernel.translate import spec_of
+from anabranch.measures import label
 from anabranch.sentences import tools as say
 
 if TYPE_CHECKING:
     from anabranch.results import Run
     from anabranch.scenario import Scenario, Value
 
-MEASURES = say.COLUMNS
+MEASURES = {
+    "goodput_mbps": label("goodput_mbps"),
+    "completion_s": label("completion_s"),
+    "retransmissions": "retransmissions",
+    "timeouts": "timeouts",
+}
 """What is compared, and what the table calls it; then a share and the queue drops of each path."""
 
 

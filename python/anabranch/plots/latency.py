@@ -40,7 +40,7 @@ def latency(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[styl
     ax.margins(x=0.02)
     ax.set_xlim(left=0)
     label = look.get("label")
-    below = called("latency", "latency (ms)", label)
+    below = called("latency", measures.label("latency"), label)
     title = measures.headline(below) if look.get("title", True) else ""
     kind = "/".join(sorted(f"{kind}s" for kind in frame["kind"].unique()))
     style.name(ax, title, below, called("share", f"{kind} (%)", label))

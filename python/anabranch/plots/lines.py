@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Unpack
 
+from anabranch.measures import factor
 from anabranch.plots import places, style
 from anabranch.series import by_subflow, end_of, unmeasured
 
@@ -22,13 +23,13 @@ def cwnd(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.L
     **look
         ``labels``, ``marks``, ``title``, ``width``, ``height``: see `Look`.
     """
-    ax = lines(frame, ax, "cwnd", 1e-3, look)
+    ax = lines(frame, ax, "cwnd", look)
     return style.finish(ax, "cwnd", "Congestion window", look, end_of(frame))
 
 
 def in_flight(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.Look]) -> "Axes":
     """Octets sent and not acknowledged, of each subflow, in kB; parameters as for `cwnd`."""
-    ax = lines(frame, ax, "in_flight", 1e-3, look)
+    ax = lines(frame, ax, "in_flight", look)
     return style.finish(ax, "in_flight", "In flight", look, end_of(frame))
 
 
@@ -42,7 +43,7 @@ def srtt(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.L
     ax = style.begin(ax, look)
     several = style.several_connections(frame)
     for c, s, rows in by_subflow(frame):
-        t, value, stale = rows["t"].to_numpy(), rows["srtt"].to_numpy() * 1e3, unmeasured(rows)
+        t, value, stale = rows["t"].to_numpy(), rows["srtt"].to_numpy() * factor("srtt"), unmeasured(rows)
         shade, name = style.colour(c, s), style.label(c, s, look, several)
         if stale.any():
             # One point more at each end, where the solid line ends and begins.
@@ -54,14 +55,14 @@ def srtt(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[style.L
     return style.finish(ax, "srtt", "Round-trip time", look, end_of(frame))
 
 
-def lines(frame: "pd.DataFrame", ax: "Axes | None", column: str, scale: float, look: style.Look) -> "Axes":
-    """One line a subflow: `column` times `scale`."""
+def lines(frame: "pd.DataFrame", ax: "Axes | None", column: str, look: style.Look) -> "Axes":
+    """One line a subflow: `column` in the unit of its axis."""
     ax = style.begin(ax, look)
     several = style.several_connections(frame)
     for c, s, rows in by_subflow(frame):
         ax.plot(
             rows["t"].to_numpy(),
-            rows[column].to_numpy() * scale,
+            rows[column].to_numpy() * factor(column),
             color=style.colour(c, s),
             linestyle=style.line(c, s),
             linewidth=places.thin(ax),

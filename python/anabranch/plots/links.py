@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Unpack
 
 from anabranch.marks import spoken
+from anabranch.measures import factor, label
 from anabranch.plots import places, style
 from anabranch.plots.wording import renamed
 from anabranch.units import time
@@ -51,11 +52,15 @@ def link_delay(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[s
     for shade, line, name, rows in _links(frame, look):
         edges = _edges(rows["t"].to_numpy())
         ax.stairs(
-            rows["delay"].to_numpy() * 1e3, edges, baseline=None, color=shade, linestyle=line, linewidth=1.3, label=name
+            rows["delay"].to_numpy() * factor("delay"),
+            edges,
+            baseline=None,
+            color=shade,
+            linestyle=line,
+            linewidth=1.3,
+            label=name,
         )
-    shown = style.finish(
-        ax, "link_delay", "Delay of the links", look, _end(frame), ylabel="one way, without queue (ms)", alone=True
-    )
+    shown = style.finish(ax, "link_delay", "Delay of the links", look, _end(frame), ylabel=label("delay"), alone=True)
     usual = frame[frame["delay"] < _WAIT].groupby("link")["delay"]
     if len(usual):
         scale = usual.quantile(0.95).combine(usual.max().clip(upper=_RARE * usual.median()), max)

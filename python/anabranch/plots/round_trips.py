@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Unpack
 
+from anabranch.measures import factor, label
 from anabranch.plots import places, style
 from anabranch.series import by_subflow, end_of
 
@@ -20,7 +21,7 @@ def round_trips(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[
     for c, s, rows in by_subflow(frame):
         ax.plot(
             rows["t"].to_numpy(),
-            rows["rtt"].to_numpy() * 1e3,
+            rows["rtt"].to_numpy() * factor("rtt"),
             color=style.colour(c, s),
             linestyle=style.line(c, s),
             linewidth=places.thin(ax),
@@ -29,4 +30,4 @@ def round_trips(frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[
             markersize=2,
             label=style.label(c, s, look, several),
         )
-    return style.finish(ax, "srtt", "Round-trip time", look, end_of(frame), ylabel="RTT (ms)")
+    return style.finish(ax, "srtt", "Round-trip time", look, end_of(frame), ylabel=label("rtt"))

@@ -164,7 +164,7 @@ def finish(
     usual = measures.label(measure) if ylabel is None else ylabel
     text = called(measure, usual, look.get("label"))
     title = (title if text == usual else measures.headline(text)) if look.get("title", True) else ""
-    name(ax, title, called("time", "time (s)", look.get("label")) if lowest(ax) else "", text)
+    name(ax, title, called("time", measures.label("t"), look.get("label")) if lowest(ax) else "", text)
     legend(ax, title, alone=alone)
     return ax
 

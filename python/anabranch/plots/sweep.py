@@ -203,7 +203,7 @@ def bands(
     ax.margins(x=0)
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)
-    below = called("time", "time (s)", look.get("label"))
+    below = called("time", measures.label("t"), look.get("label"))
     return _finish(ax, heading, below, _called(measure, look), look, _about(frame, by, look))
 
 

@@ -21,6 +21,7 @@ SHADES = {
     "scheduler": "#228833",
     "send_buffer": "#BBCC33",
     "application": "#BBBBBB",
+    "link": "#EE8866",
 }
 """By cause."""
 _HELD = "others waited for it"
@@ -41,13 +42,13 @@ def waiting(connection: Mapping[str, Any], ax: "Axes") -> "Axes":
     """
     points = places.letters(ax)
     flows = [flow for flow in connection["subflows"] if flow["causes"]]
-    shown = [c for c in CAUSES if any(flow["causes"][c] >= _SHOWN for flow in flows)]
+    shown = [c for c in CAUSES if any(flow["causes"].get(c, 0.0) >= _SHOWN for flow in flows)]
     rows = range(len(flows))
     left = [0.0] * len(flows)
     held = [flow["blocked_others_s"] or 0.0 for flow in flows]
     up = 0.12 if any(held) else 0.0
     for cause in shown:
-        times = [flow["causes"][cause] * flow["measured_s"] for flow in flows]
+        times = [flow["causes"].get(cause, 0.0) * flow["measured_s"] for flow in flows]
         ax.barh([row - up for row in rows], times, 0.44, left, color=SHADES[cause], label=CAUSES[cause].name)
         left = [a + b for a, b in zip(left, times, strict=True)]
     if any(held):

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from anabranch import _core
-from anabranch.measures import of_field, scale
+from anabranch.measures import of_field
 from anabranch.recommendation.paths import paths
 from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sentences import recommend as say
@@ -103,23 +103,22 @@ class Measure(NamedTuple):
     ----------
     field : str
         Field of the summary.
-    decimals : int
-        Digits behind the point where it is printed.
-    more : bool
-        More of it is better.
     least : float
         Smaller differences are none, however small the values are.
     """
 
     field: str
-    decimals: int
-    more: bool
     least: float
 
     @property
     def name(self) -> str:
         """Name of the field in the JSON of a recommendation."""
         return self.field.replace(".", "_")
+
+    @property
+    def more(self) -> bool:
+        """More of it is better."""
+        return of_field(self.field).better == "more"
 
     @property
     def title(self) -> str:
@@ -137,12 +136,13 @@ class Measure(NamedTuple):
         >>> MEMORY.shown(12_345.0, sign=True), GOODPUT.shown(6.2349)
         ('+12', '6.23')
         """
-        return f"{scale(self.field) * value:{'+' if sign else ''}.{self.decimals}f}"
+        told = of_field(self.field)
+        return f"{told.scale * value:{'+' if sign else ''}.{told.digits}f}"
 
 
-GOODPUT = Measure("goodput_mbps", 2, True, 0.0)
-MEMORY = Measure("ooo_buffer_max_bytes", 0, False, 1400.0)
-LATENCY = Measure("hol_delay_ms.p95", 1, False, 0.5)
+GOODPUT = Measure("goodput_mbps", 0.0)
+MEMORY = Measure("ooo_buffer_max_bytes", 1400.0)
+LATENCY = Measure("hol_delay_ms.p95", 0.5)
 MEASURES = (GOODPUT, MEMORY, LATENCY)
 GOALS = {"throughput": GOODPUT, "latency": LATENCY, "memory": MEMORY}
 

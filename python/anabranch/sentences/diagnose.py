@@ -11,34 +11,24 @@ from anabranch.sentences.template import Phrase, Sentence
 
 CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     "not_up": {
-        "name": Phrase("path not up"),
-        "meaning": Phrase("the subflow was not established yet, or it was closed"),
         "ground": Phrase("its handshake, its FIN or its RST"),
         "remedy": Phrase("join earlier, keep connections open longer, or find out why the subflow was closed"),
     },
     "failed": {
-        "name": Phrase("path failed"),
-        "meaning": Phrase("its retransmission timer expired repeatedly without an acknowledgement"),
         "ground": Phrase("the same segment is sent a third time without an acknowledgement"),
         "remedy": Phrase(
             "repair the path; as a backup path, or with a shorter retransmission timeout, it strands less data"
         ),
     },
     "recovery": {
-        "name": Phrase("loss recovery"),
-        "meaning": Phrase("the subflow repaired losses"),
         "ground": Phrase("from the first retransmission until all segments sent before it are acknowledged"),
         "remedy": Phrase("reduce losses; the table counts random losses and drops of a full queue separately"),
     },
     "receive_window": {
-        "name": Phrase("receive window"),
-        "meaning": Phrase("the receive window was full: the application read late, or the receive buffer is small"),
         "ground": Phrase("the advertised window has no room for a full segment"),
         "remedy": Phrase("enlarge the receive buffer, or let the application read faster"),
     },
     "head_of_line": {
-        "name": Phrase("head-of-line blocking"),
-        "meaning": Phrase("the receive window was full, and the receiver held data behind a gap"),
         "ground": Phrase(
             "the window has no room for a full segment, and data beyond the DATA_ACK are acknowledged on their subflows"
         ),
@@ -47,41 +37,35 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
         ),
     },
     "reinjection": {
-        "name": Phrase("reinjection"),
-        "meaning": Phrase("the congestion window was full of copies of what another subflow had sent"),
         "ground": Phrase(
             "half of the data in flight had been sent on another subflow before; for the rest see congestion window"
         ),
         "remedy": Phrase("use a scheduler that sends no copies"),
     },
     "cwnd": {
-        "name": Phrase("congestion window"),
-        "meaning": Phrase("the congestion window was full"),
         "ground": Phrase(
             "as much is in flight as ever since the last loss, and acknowledgements release segments at once"
         ),
         "remedy": Phrase("try another congestion controller or reduce random losses, unless the path was saturated"),
     },
     "scheduler": {
-        "name": Phrase("scheduler"),
-        "meaning": Phrase("the window had room, but the scheduler kept the data for other subflows"),
         "ground": Phrase("less is in flight than before, while the congestion window of another subflow is full"),
         "remedy": Phrase("use another scheduler, or do not mark the path as backup"),
     },
     "send_buffer": {
-        "name": Phrase("send buffer"),
-        "meaning": Phrase("all written data were sent and not acknowledged, and the send buffer was full"),
         "ground": Phrase("the data without DATA_ACK stay at one ceiling for many round trips"),
         "remedy": Phrase("enlarge the send buffer"),
     },
     "application": {
-        "name": Phrase("application"),
-        "meaning": Phrase("the application had no data to send"),
         "ground": Phrase("acknowledgements release no segments, and no window is full"),
         "remedy": Phrase("let the application write more or earlier"),
     },
+    "link": {
+        "ground": Phrase("no capture tells it from the window or buffer that is full meanwhile"),
+        "remedy": Phrase("use more paths or faster ones: a larger window or buffer would not raise the goodput"),
+    },
 }
-"""By field of the JSON: label, meaning, how a capture shows it, and what may help."""
+"""By field of the JSON: how a capture shows it, and what may help. Labels and meanings: lab/src/metrics/causes.rs."""
 
 PACING = Phrase("pacing")
 """What `cwnd` may be if it cannot be told from the application or the send buffer."""

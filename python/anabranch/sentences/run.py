@@ -62,12 +62,7 @@ LATENCY: Mapping[str, Phrase] = {
     "segment": Phrase("segment latency: {percentiles}"),
 }
 DEADLINES = Phrase("message latency: {percentiles}; deadlines missed {share}")
-PERCENTILES: Mapping[str, Phrase] = {
-    "p50": Phrase("median {time}"),
-    "p95": Phrase("95th percentile {time}"),
-    "p99": Phrase("99th percentile {time}"),
-    "p999": Phrase("99.9th percentile {time}"),
-}
+PERCENTILE = Phrase("{percentile} {time}")
 NONE_ARRIVED = Phrase("none arrived")
 
 # Why it was not faster, and what came out of order.
@@ -75,15 +70,6 @@ NONE_ARRIVED = Phrase("none arrived")
 LIMITED = Phrase("limited by: {shares}")
 LIMITED_MEAN = Phrase("limited by, mean of {connections!n} connections: {shares}")
 LIMIT = Phrase("{cause} {share}")
-LIMITS: Mapping[str, Phrase] = {
-    "cwnd": Phrase("congestion window"),
-    "receive_window": Phrase("receive window"),
-    "head_of_line": Phrase("head-of-line blocking"),
-    "scheduler": Phrase("scheduler"),
-    "application": Phrase("application"),
-    "send_buffer": Phrase("send buffer"),
-    "link": Phrase("links"),
-}
 FAST_OPEN = Phrase("{amount} arrived with the SYN")
 FAST_OPEN_NOTHING = Phrase("no data arrived with the SYN")
 FAST_OPEN_OF = Phrase("{count!n} of {connections!n} connections had data with the SYN")

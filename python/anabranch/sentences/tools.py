@@ -113,12 +113,6 @@ COMPLETE = Phrase("{folder} is complete")
 
 # compare-kernel
 
-COLUMNS: Mapping[str, Phrase] = {
-    "goodput_mbps": Phrase("goodput (Mbit/s)"),
-    "completion_s": Phrase("completion (s)"),
-    "retransmissions": Phrase("retransmissions"),
-    "timeouts": Phrase("timeouts"),
-}
 SHARE = Phrase("share of path{path!s} (%)")
 QUEUE_DROPS = Phrase("queue drops of path{path!s}")
 ANABRANCH = Phrase("Anabranch ({runs!n} {runs:run|runs})")

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.directory import ResultError
 from anabranch.labels import connections_of
+from anabranch.measures import MEASURES, column_of
 from anabranch.sweeps import piece
 from anabranch.sweeps.columns import COLUMNS
 from anabranch.sweeps.piece import write_frame
@@ -47,21 +48,12 @@ TEXTS = frozenset({"summary", "series"})
 """Columns that are large, and read only if they are asked for."""
 _FEW = ("scenario_sha256", "status", "engine", "machine")
 """Columns with few different values, which are stored as such."""
-_SUMS = ("retransmissions_fast", "retransmissions_timeout", "spurious", "undone", "queue_drops")
+_SUMS = tuple(name for name, measure in MEASURES.items() if measure.scopes == ("subflow",) and measure.is_summed)
 """Counts of subflows that `runs` holds summed up."""
-_NESTED = {
-    "hol_delay_ms": "hol_delay_{}_ms",
-    "message_latency_ms": "message_latency_{}_ms",
-    "object_latency_ms": "object_latency_{}_ms",
-    "segment_latency_ms": "segment_latency_{}_ms",
-    "datagram_delay_ms": "datagram_delay_{}_ms",
-    "reverse": "reverse_{}",
-    "limits": "limited_{}",
-    "episodes": "episodes_{}",
-}
-"""Objects of the summary that become columns, and what these are called."""
+_NESTED = {measure.field.partition(".")[0] for measure in MEASURES.values() if "." in measure.field}
+"""Objects of the summary that become columns."""
 _APART = frozenset({"subflows", "connections", "seed", "status", "title", "version"})
-_TEXT = frozenset({"name", "protocol", "trace_sha256", "aborted_by", *Record._fields})
+_TEXT = frozenset({name for name, measure in MEASURES.items() if measure.kind == "text"} | {*Record._fields})
 
 
 def runs_frame(records: Sequence[Record]) -> "pd.DataFrame":
@@ -105,7 +97,7 @@ def numbers(summary: Mapping[str, Any]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for key, value in summary.items():
         if key in _NESTED and isinstance(value, dict):
-            out |= {_NESTED[key].format(name): number for name, number in value.items()}
+            out |= {column_of(key, name): number for name, number in value.items()}
         elif key not in _APART and not isinstance(value, list | dict):
             out[key] = value
     flows = summary.get("subflows", ())

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from anabranch.measures import factor
 from anabranch.nearest import hint
 from anabranch.series import unmeasured
 from anabranch.sweeps.paired import by_student
@@ -14,14 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SCALES = {
-    "cwnd": 1e-3,
-    "ssthresh": 1e-3,
-    "srtt": 1e3,
-    "rto": 1e3,
-    "in_flight": 1e-3,
-    "delivered": 1e-6,
-    "ooo_buffer": 1.0,
-    "ooo_buffer_bytes": 1e-3,
+    name: factor(name)
+    for name in ("cwnd", "ssthresh", "srtt", "rto", "in_flight", "delivered", "ooo_buffer", "ooo_buffer_bytes")
 }
 """From the columns of a series to the units of figures."""
 _APART = frozenset(("srtt", "rto", "ssthresh"))

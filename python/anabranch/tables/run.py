@@ -197,13 +197,10 @@ class SubflowColumn(NamedTuple):
         In the summary.
     drop : int
         Place in the order in which columns are left out; see `Column`.
-    summed : bool
-        The sum over subflows means something.
     """
 
     key: str
     drop: int = 0
-    summed: bool = True
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -219,14 +216,14 @@ class SubflowColumn(NamedTuple):
 
 COLUMNS = (
     SubflowColumn("goodput_mbps"),
-    SubflowColumn("utilisation", 4, summed=False),
+    SubflowColumn("utilisation", 4),
     SubflowColumn("segments", 9),
     SubflowColumn("retransmissions_fast", 8),
     SubflowColumn("retransmissions_timeout", 7),
     SubflowColumn("spurious", 3),
     SubflowColumn("undone", 1),
-    SubflowColumn("srtt_ms", 6, summed=False),
-    SubflowColumn("cwnd_mean_segments", 2, summed=False),
+    SubflowColumn("srtt_ms", 6),
+    SubflowColumn("cwnd_mean_segments", 2),
     SubflowColumn("queue_drops", 5),
 )
 
@@ -259,7 +256,7 @@ def subflow_columns(connections: Sequence[Mapping[str, Any]]) -> tuple[str, list
         values = [column.of(flow) for flow in flows]
         cells.append(numbers([*values, sum(x or 0 for x in values)] if last else values))
         # Goodputs of connections that last differently make no sum; the sentence above has that of all.
-        if last and (not column.summed or (len(connections) > 1 and column.key == "goodput_mbps")):
+        if last and (not MEASURES[column.key].is_summed or (len(connections) > 1 and column.key == "goodput_mbps")):
             cells[-1][-1] = ""
     return last, cells
 

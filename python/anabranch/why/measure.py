@@ -106,7 +106,7 @@ def connection(found: Mapping[str, Any]) -> dict[str, Any]:
 def means(flows: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
     """Of the shares of those subflows that have some."""
     known = [flow["causes"] for flow in flows if flow["causes"]]
-    return {c: sum(f[c] for f in known) / len(known) for c in CAUSES} if known else None
+    return {c: sum(f.get(c, 0.0) for f in known) / len(known) for c in CAUSES} if known else None
 
 
 def finished(made: dict[str, Any]) -> dict[str, Any]:

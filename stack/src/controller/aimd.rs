@@ -24,6 +24,7 @@ const B: Parameter =
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("aimd", "increase by a segments per round trip, decrease to b times the window, on each subflow separately")
+        .label("AIMD")
         .source("RFC 5681 with parameters; a from b: Floyd, Handley and Padhye 2000, RFC 9438 4.3")
         .fairness(Fairness::Subflow)
         .validated("hand-computed examples; with b = 0.5 the same trace as `uncoupled`; windows under random loss for several parameters")

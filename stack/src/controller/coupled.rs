@@ -14,6 +14,7 @@ use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("coupled", "linked increases (LIA) per acknowledged octet; alpha is computed again on each ACK")
+        .label("LIA")
         .source("RFC 6356")
         .fairness(Fairness::Connection)
         .validated("hand-computed values of alpha; the four goals: throughput, no harm, balance, steadiness"),

@@ -16,6 +16,7 @@ use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("cubic", "CUBIC on each subflow separately")
+        .label("CUBIC")
         .source("RFC 9438, RFC 9406")
         .fairness(Fairness::Subflow)
         .validated("hand-computed points of the cubic function; Reno-friendly on short paths")

@@ -27,6 +27,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         "dctcp",
         "reduces the window in proportion to the octets marked by ECN, on each subflow separately",
     )
+    .label("DCTCP")
     .source("RFC 8257")
     .needs(&[Need::Ecn, Need::ExactEcho])
     .fairness(Fairness::Subflow)

@@ -19,6 +19,7 @@ const K: Parameter =
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("energy-linked", "linked increases, each weighted by the lowest cost of all paths divided by the path's own cost")
+        .label("Energy-linked")
         .source("RFC 6356 with weights; inspired by Le et al., IEEE Communications Letters 16(2), 2012, whose formula it is not")
         .fairness(Fairness::Connection)
         .validated("at equal costs the same trace as `coupled`; a path's share falls with its cost; no harm")

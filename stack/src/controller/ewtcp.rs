@@ -17,7 +17,8 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     )
     .source("Honda et al., PFLDNeT 2009")
     .fairness(Fairness::Connection)
-    .validated("hand-computed examples; two subflows take one TCP's share of a bottleneck"),
+    .validated("hand-computed examples; two subflows take one TCP's share of a bottleneck")
+    .label("EWTCP"),
     make: |setup, _| Box::new(Ewtcp { window: Window::new(setup) }),
 };
 

@@ -16,6 +16,7 @@ use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("fully-coupled", "increase 1/W per ACK, decrease by W/2: one window W over all paths")
+        .label("Fully Coupled")
         .source("Alheid et al. 2014 (AINA), equations (3) and (4)")
         .fairness(Fairness::Connection)
         .validated("hand-computed examples; leaves the more congested path; moves its traffic back and forth between equal paths"),

@@ -17,6 +17,7 @@ use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("linked-increases", "increase alpha/W per ACK, decrease by half")
+        .label("Linked Increases")
         .source("Alheid et al. 2014 (AINA), equation (6); Raiciu et al. 2009")
         .fairness(Fairness::Connection)
         .validated(

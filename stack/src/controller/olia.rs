@@ -25,6 +25,7 @@ use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("olia", "linked increases that favour good paths with small windows")
+        .label("OLIA")
         .source("Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05")
         .fairness(Fairness::Connection)
         .validated("hand-computed examples; on one path the same trace as `uncoupled`; scenario C of its paper")

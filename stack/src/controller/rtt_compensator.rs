@@ -13,6 +13,7 @@ use crate::registry::{Builtin, Fairness, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("rtt-compensator", "increase min(alpha/W, 1/w) per ACK, decrease by half: the papers' Coupled")
+        .label("RTT Compensator")
         .source("Alheid et al. 2014 (AINA), equations (5) and (6)")
         .fairness(Fairness::Connection)
         .validated(

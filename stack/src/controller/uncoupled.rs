@@ -11,6 +11,7 @@ use crate::registry::{Builtin, Fairness, Info, Setup};
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new("uncoupled", "NewReno on each subflow separately")
+        .label("Uncoupled")
         .source("RFC 5681, RFC 3465")
         .fairness(Fairness::Subflow)
         .validated(

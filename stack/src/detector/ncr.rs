@@ -15,6 +15,7 @@ use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     info: Info::new("ncr", "a segment is lost after a window of data above it, so reordering by up to a round trip is no loss")
+        .label("TCP-NCR")
         .source("RFC 4653")
         .needs(&[Need::Sack, Need::Scoreboard, Need::Departures])
         .validated("hand-computed values of DupThresh; scripts: displacement by less and by more than a round trip")

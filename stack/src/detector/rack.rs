@@ -20,6 +20,7 @@ use crate::time::{Duration, Instant};
 
 pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     info: Info::new("rack", "RACK-TLP: a segment is lost if a later one arrived and a reordering window has passed; probes the tail")
+        .label("RACK-TLP")
         .source("RFC 8985")
         .needs(&[Need::Sack, Need::Scoreboard, Need::Departures, Need::Timer])
         .validated(

@@ -34,7 +34,8 @@ pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
             "how the threshold grows: 0 by one, 1 by k, 2 to the mean, 3 by a quarter of the difference, 4 as in Linux",
         ),
         Parameter::new("k", Unit::Whole, 50.0, (1.0, 1000.0), "duplicate acknowledgements that variant 1 adds"),
-    ]),
+    ])
+    .label("Reordering degree"),
     make: |_, values| Box::new(Degree::new(values.get("variant") as u32, values.get("k"))),
 };
 

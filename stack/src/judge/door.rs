@@ -40,6 +40,7 @@ static PARAMETERS: [Parameter; 2] = [
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
     info: Info::new("door", "if packet numbers show reordering, it holds or restores the window")
+        .label("TCP-DOOR")
         .source("Wang and Zhang, MobiHoc 2002")
         .needs(&[Need::DoorOptions])
         .validated("scripts: reordering of data and of ACKs, delay spike, genuine loss")

@@ -23,6 +23,7 @@ use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
     info: Info::new("dsack", "an episode is spurious if D-SACK reports each of its retransmissions as a duplicate")
+        .label("D-SACK")
         .source("RFC 2883, RFC 3708; response Blanton and Allman 2002")
         .needs(&[Need::Sack])
         .validated("scripts: delay spike, reordering, genuine loss, a window of lost ACKs, duplicating network"),

@@ -23,6 +23,7 @@ use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
     info: Info::new("eifel", "the echoed timestamp shows whether the original or the retransmission was acknowledged")
+        .label("Eifel")
         .source("RFC 3522; response RFC 4015")
         .needs(&[Need::Timestamps])
         .validated("scripts: delay spike, reordering, genuine loss, reordered retransmission, a window of lost ACKs"),

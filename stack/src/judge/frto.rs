@@ -27,7 +27,8 @@ pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
         "after a timeout it sends new data; the next two ACKs show whether the timeout was spurious",
     )
     .source("RFC 5682; response RFC 4015")
-    .validated("scripts: delay spike with and without SACK, genuine loss, no new data, repeated timeouts"),
+    .validated("scripts: delay spike with and without SACK, genuine loss, no new data, repeated timeouts")
+    .label("F-RTO"),
     make: |_, _| Box::new(Frto { step: Step::Idle }),
 };
 

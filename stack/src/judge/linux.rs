@@ -10,6 +10,7 @@ use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
     info: Info::new("linux", "D-SACK, timestamps or F-RTO, whichever first shows that nothing was lost")
+        .label("Linux")
         .source("Linux 6.1: tcp_try_undo_recovery, tcp_try_undo_dsack, tcp_process_loss")
         .validated("tests of its parts; comparison with Linux in virtual time"),
     make: |setup, _| Box::new(Linux::new(setup)),

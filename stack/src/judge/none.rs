@@ -6,6 +6,7 @@ use crate::seq::Seq;
 
 pub(crate) static BUILTIN: Builtin<dyn Judge> = Builtin {
     info: Info::new("none", "plain loss recovery; no window reduction is undone")
+        .label("None")
         .source("RFC 6675, RFC 6582")
         .validated("no conformance run has an episode judged spurious"),
     make: |_, _| Box::new(None),

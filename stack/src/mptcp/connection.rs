@@ -60,7 +60,7 @@ use super::tuning::Tuning;
 use super::verify::{Broken, Checks};
 use crate::config::{Acknowledgement, Config};
 use crate::controller::Adjust;
-use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, Limit, SendKind, SubflowId};
+use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, SendBlock, SendKind, SubflowId};
 use crate::path::{Policy, Recovery};
 use crate::ranges::RangeSet;
 use crate::scheduler::{Assignment, Decision, Offer, Reach, Scheduler, Subflows};
@@ -173,7 +173,7 @@ pub struct Connection {
     closed: bool,
     /// Nothing is in progress but the transfer of data, and there has been no input since but acknowledgements ([`predicted`]).
     steady: bool,
-    limit: Limit,
+    limit: SendBlock,
     /// Data offset of the oldest octet without a DATA_ACK.
     data_una: u64,
     /// Right edge of the peer's window, as a data offset.
@@ -278,7 +278,7 @@ impl Connection {
             run: None,
             plain: Plain::default(),
             failing: None,
-            limit: Limit::Application,
+            limit: SendBlock::Application,
             persist_at: None,
             schedule_at: None,
             orphaned_until: None,

@@ -11,6 +11,7 @@ use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Reduction> = Builtin {
     info: Info::new("prr", "reduces the window in proportion to the delivered data")
+        .label("PRR")
         .source("RFC 9937")
         .validated("hand-computed examples; scripts: one loss, a burst, without SACK"),
     make: |_, _| Box::<Prr>::default(),

@@ -167,6 +167,8 @@ impl Parameter {
 pub struct Info {
     /// Its name in scenarios.
     pub name: &'static str,
+    /// Its label in reports, as its authors write it: `"D-SACK"`.
+    pub label: &'static str,
     /// One line: what it does.
     pub summary: &'static str,
     /// The RFC or paper it follows.
@@ -182,9 +184,16 @@ pub struct Info {
 }
 
 impl Info {
-    /// An algorithm with a name and a summary, without needs and parameters.
+    /// An algorithm with a name and a summary, without needs and parameters. Its label is the name.
     pub const fn new(name: &'static str, summary: &'static str) -> Self {
-        Self { name, summary, source: "", needs: &[], fairness: None, validated: "", parameters: &[] }
+        Self { name, label: name, summary, source: "", needs: &[], fairness: None, validated: "", parameters: &[] }
+    }
+
+    /// With a label other than the name.
+    #[must_use]
+    pub const fn label(mut self, label: &'static str) -> Self {
+        self.label = label;
+        self
     }
 
     /// With the RFC or paper it follows.

@@ -24,6 +24,7 @@ use crate::time::Instant;
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("blest", "waits for the fast subflow if data on the slow one would block the send window")
+        .label("BLEST")
         .source("Ferlin et al., IFIP Networking 2016; linux: mptcp_blest.c")
         .validated("hand-computed examples of the paper's rule and of the kernel's rule")
         .parameters(&[

@@ -29,7 +29,8 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
         0.004,
         (0.001, 0.1),
         "one-way delays are rounded (half up) to multiples of this, in whole milliseconds",
-    )]),
+    )])
+    .label("DAPS"),
     make: |_, values| {
         Box::new(Daps { grain: (1000.0 * values.get("round_delay")).round().max(1.0) as u64, ..Daps::default() })
     },

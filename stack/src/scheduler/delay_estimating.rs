@@ -14,6 +14,7 @@ use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("delay-estimating", "the subflow with the earliest estimated delivery; sends ahead of the window")
+        .label("Delay estimating")
         .source("after Dreibholz et al., GLOBECOM 2010, Adhari et al. 2011, Tsai et al., IET Communications 2010")
         .validated("hand-computed examples")
         .needs(&[Need::Backlog])

@@ -5,6 +5,7 @@ use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("duplicate", "each segment on every working subflow, at the rate of the slowest")
+        .label("Duplicate")
         .source("full duplication")
         .validated("the goodput is that of the slowest path"),
     make: |_, _| Box::new(Duplicate),

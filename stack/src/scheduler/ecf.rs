@@ -18,6 +18,7 @@ use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("ecf", "waits for the fast subflow if this delivers the remaining data earlier")
+        .label("ECF")
         .source("Lim et al., CoNEXT 2017; linux: mptcp_ecf.c")
         .validated("hand-computed examples of the paper's rule and of the kernel's rule")
         .needs(&[Need::Backlog])

@@ -8,6 +8,7 @@ use crate::registry::{Builtin, Info, Need};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("linux", "a burst of 64 kB to the subflow whose queue empties first, even if its window is full")
+        .label("Linux")
         .source("Linux 6.1: mptcp_subflow_get_send")
         .needs(&[Need::Blocks])
         .validated("hand-computed examples; comparison with Linux in virtual time"),

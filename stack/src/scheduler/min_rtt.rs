@@ -8,6 +8,7 @@ use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("min-rtt", "the subflow with the lowest smoothed round-trip time whose window has room")
+        .label("minRTT")
         .source("Raiciu et al., NSDI 2012, section 4.2")
         .validated("fills two heterogeneous links"),
     make: |_, _| Box::new(MinRtt),

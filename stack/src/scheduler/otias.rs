@@ -17,6 +17,7 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
         "otias",
         "the subflow on which the segment arrives first, by the queued data and its round-trip time; sends ahead of the window",
     )
+    .label("OTIAS")
     .source("Yang, Wang, Amer, AINA workshops 2014; MP-DCCP's OTIAS module")
     .validated("hand-computed examples")
     .needs(&[Need::Backlog])

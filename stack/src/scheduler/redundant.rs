@@ -9,6 +9,7 @@ use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("redundant", "each segment on every subflow whose window has room for it now")
+        .label("Redundant")
         .source("out-of-tree Linux: mptcp_redundant.c; ATSSS steering \"redundant\", 3GPP TS 23.501 5.32.8")
         .validated("a loss on one path causes no timeout of a flow with little data"),
     make: |_, _| Box::new(Redundant),

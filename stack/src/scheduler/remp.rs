@@ -7,6 +7,7 @@ use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("remp", "the whole data stream on every subflow, each at its own rate")
+        .label("ReMP")
         .source("Erbshaeusser, Froemmgen et al., ICC 2016; out-of-tree Linux: mptcp_remp.c")
         .validated("a loss on one path causes no timeout; goodput of the faster path"),
     make: |_, _| Box::<Remp>::default(),

@@ -5,6 +5,7 @@ use crate::registry::{Builtin, Info};
 
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("round-robin", "one segment to each subflow whose window has room, in turn")
+        .label("Round robin")
         .source("the papers' scheduler")
         .validated("alternates while both windows have room"),
     make: |_, _| Box::new(RoundRobin { next: 0, subflows: 1 }),

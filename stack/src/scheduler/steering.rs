@@ -12,6 +12,7 @@ const TS: &str = "3GPP TS 23.501 5.32.8";
 
 pub(crate) static ACTIVE_STANDBY: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("active-standby", "only the subflow with the lowest priority number, and the next one if it fails")
+        .label("Active standby")
         .source(TS)
         .validated("the standby subflow carries no data while the active one works"),
     make: |_, _| Box::new(Only { least: |p| f64::from(p.policy.priority) }),
@@ -19,6 +20,7 @@ pub(crate) static ACTIVE_STANDBY: Builtin<dyn Scheduler> = Builtin {
 
 pub(crate) static SMALLEST_DELAY: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("smallest-delay", "only the subflow with the lowest smoothed round-trip time")
+        .label("Smallest delay")
         .source(TS)
         .validated("never uses the slower of two working subflows"),
     make: |_, _| Box::new(Only { least: |p| p.srtt.as_secs_f64() }),
@@ -26,6 +28,7 @@ pub(crate) static SMALLEST_DELAY: Builtin<dyn Scheduler> = Builtin {
 
 pub(crate) static PRIORITY: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("priority", "the subflow with the lowest priority number whose window has room, then the next one")
+        .label("Priority")
         .source(TS)
         .validated("data overflow to the next subflow in the order of priorities"),
     make: |_, _| Box::new(First { least: |p| f64::from(p.policy.priority) }),
@@ -33,6 +36,7 @@ pub(crate) static PRIORITY: Builtin<dyn Scheduler> = Builtin {
 
 pub(crate) static CHEAPEST_PATH_FIRST: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("cheapest-path-first", "the subflow with the lowest cost whose window has room, then the next one")
+        .label("Cheapest path first")
         .source("Amend, Rakocevic et al., \"Cost optimized multipath scheduling in 5G for Video-on-Demand traffic\", CCNC 2021")
         .validated("data overflow to the next subflow in the order of costs"),
     make: |_, _| Box::new(First { least: |p| p.policy.cost }),
@@ -44,7 +48,8 @@ pub(crate) static LOAD_BALANCING: Builtin<dyn Scheduler> = Builtin {
         "octets in proportion to the weights of the paths; waits for the subflow whose turn it is",
     )
     .source(TS)
-    .validated("weights of 3 and 1 give shares of 3 to 1"),
+    .validated("weights of 3 and 1 give shares of 3 to 1")
+    .label("Load balancing"),
     make: |_, _| Box::<LoadBalancing>::default(),
 };
 

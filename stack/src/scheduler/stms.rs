@@ -20,6 +20,7 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
         "after-stms",
         "slow paths take data from further ahead in the stream, so that all arrive in order; sends ahead of the window",
     )
+    .label("STMS")
     .source("after Shi et al., USENIX ATC 2018")
     .validated("a hand-computed example; less data wait at the receiver than with `min-rtt`")
     .needs(&[Need::Backlog])

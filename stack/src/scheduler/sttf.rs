@@ -29,7 +29,8 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
         0.1,
         (0.0, 1.0),
         "round-trip times that differ by less than this share of the lowest one count as equal",
-    )]),
+    )])
+    .label("STTF"),
     make: |_, values| Box::new(Sttf { alpha: values.get("alpha"), ..Sttf::default() }),
 };
 

@@ -2,7 +2,7 @@
 
 use core::net::{IpAddr, Ipv4Addr};
 
-use anabranch_stack::event::Hold;
+use anabranch_stack::event::SendBlock;
 use anabranch_stack::segment::{AddrId, Mptcp, Signal};
 use anabranch_stack::{Config, Instant};
 
@@ -108,7 +108,7 @@ fn the_window_holds_a_burst_that_waits() {
          0.3002 < . 1:1(0) ack 1001 win 100
          0.3002 flight 4000",
     );
-    assert_eq!(b.conn().hold(0, b.now), Hold::Window);
+    assert_eq!(b.conn().send_block(0, b.now), SendBlock::Cwnd);
 }
 
 /// If the first segment unacknowledged left less than half a round trip ago, the next acknowledgement may be far: nothing waits for it.

@@ -1,6 +1,6 @@
 //! What keeps a subflow from sending (`Connection::hold`), one cause after the other.
 
-use anabranch_stack::event::{Hold, Limit};
+use anabranch_stack::event::SendBlock;
 use anabranch_stack::segment::{Mptcp, Segment};
 use anabranch_stack::{Config, Duration};
 
@@ -13,24 +13,24 @@ fn written(config: Config, octets: u64) -> Script {
     s
 }
 
-fn hold(s: &Script) -> Hold {
-    s.c.hold(0, s.now)
+fn hold(s: &Script) -> SendBlock {
+    s.c.send_block(0, s.now)
 }
 
 /// Ten segments of 1000 octets are the congestion window, 65,535 octets the peer's window.
 #[test]
 fn a_full_window_holds() {
-    assert_eq!(hold(&written(mptcp(), 20_000)), Hold::Window);
+    assert_eq!(hold(&written(mptcp(), 20_000)), SendBlock::Cwnd);
     // Less than a segment of room is none.
-    assert_eq!(hold(&written(Config { nagle: false, ..mptcp() }, 9_500)), Hold::Window);
-    assert_eq!(hold(&written(mptcp(), 9_000)), Hold::Application);
+    assert_eq!(hold(&written(Config { nagle: false, ..mptcp() }, 9_500)), SendBlock::Cwnd);
+    assert_eq!(hold(&written(mptcp(), 9_000)), SendBlock::Application);
 }
 
 #[test]
 fn a_subflow_that_is_not_established_is_not_up() {
     let mut s = Script::client(mptcp());
     let (flow, _) = s.open();
-    assert_eq!(s.c.hold(flow, s.now), Hold::NotUp);
+    assert_eq!(s.c.send_block(flow, s.now), SendBlock::NotUp);
 }
 
 /// The peer's window takes 5000 of 8000 octets.
@@ -49,24 +49,24 @@ fn the_peers_window_holds_what_is_beyond_it() {
         s.poll();
         hold(&s)
     };
-    assert_eq!(of(8_000, false), Hold::ReceiveWindow);
-    assert_eq!(of(8_000, true), Hold::ReceiveWindow);
+    assert_eq!(of(8_000, false), SendBlock::ReceiveWindow);
+    assert_eq!(of(8_000, true), SendBlock::ReceiveWindow);
     // All has left, and there is room for half a segment: the application has no more.
-    assert_eq!(of(4_500, false), Hold::Application);
-    assert_eq!(of(4_500, true), Hold::Application);
+    assert_eq!(of(4_500, false), SendBlock::Application);
+    assert_eq!(of(4_500, true), SendBlock::Application);
 }
 
 /// A send buffer of 3000 octets is full of what is in flight.
 #[test]
 fn a_full_send_buffer_holds_the_application() {
     let config = || Config { send_buffer: Some(3000), nagle: false, ..mptcp() };
-    assert_eq!(hold(&written(config(), 10_000)), Hold::SendBuffer);
-    assert_eq!(hold(&written(config(), 2_000)), Hold::Application);
+    assert_eq!(hold(&written(config(), 10_000)), SendBlock::SendBuffer);
+    assert_eq!(hold(&written(config(), 2_000)), SendBlock::Application);
     // There is nothing to wait for once the last octet is written.
     let mut s = written(config(), 3_000);
     s.c.shutdown_write();
     s.poll();
-    assert_eq!(hold(&s), Hold::Application);
+    assert_eq!(hold(&s), SendBlock::Application);
 }
 
 /// A timeout is a repair, a second one in a row a failure.
@@ -80,7 +80,7 @@ fn timeouts_hold() {
             seen.push(hold(&s));
         }
     }
-    assert_eq!(seen, [Hold::Application, Hold::Recovery, Hold::Failed]);
+    assert_eq!(seen, [SendBlock::Application, SendBlock::Recovery, SendBlock::Failed]);
 }
 
 /// The regular subflow has no room, the backup has, and the scheduler does not use it.
@@ -91,7 +91,7 @@ fn the_scheduler_holds_a_backup() {
     s.c.set_backup(second, true);
     s.c.write(50_000);
     s.poll();
-    assert_eq!((s.c.hold(0, s.now), s.c.hold(second, s.now)), (Hold::Window, Hold::Scheduler));
+    assert_eq!((s.c.send_block(0, s.now), s.c.send_block(second, s.now)), (SendBlock::Cwnd, SendBlock::Scheduler));
 }
 
 /// All of 15,000 octets are assigned, and what waits is one segment or five: the window limits, not the application.
@@ -100,7 +100,7 @@ fn the_window_limits_what_is_assigned() {
     let config = || Config { scheduler: "otias".parse().unwrap(), ..mptcp() };
     for octets in [11_000, 15_000] {
         let s = written(config(), octets);
-        assert_eq!((s.c.unsent(), s.c.limit()), (octets - 10_000, Limit::Cwnd));
+        assert_eq!((s.c.unsent(), s.c.limit()), (octets - 10_000, SendBlock::Cwnd));
     }
-    assert_eq!(written(config(), 10_000).c.limit(), Limit::Application);
+    assert_eq!(written(config(), 10_000).c.limit(), SendBlock::Application);
 }

@@ -2,7 +2,7 @@
 //! same on every subflow; a hole in the data stream stops no subflow; a closed window is probed.
 
 use anabranch_stack::config::Acknowledgement;
-use anabranch_stack::event::{Event, Limit, SendKind};
+use anabranch_stack::event::{Event, SendBlock, SendKind};
 use anabranch_stack::segment::{DataAck, Flags, Mptcp, Segment};
 use anabranch_stack::{Config, Duration, Instant};
 
@@ -442,7 +442,7 @@ fn less_than_half_of_the_largest_window_is_not_assigned() {
         assert_eq!(s.poll().iter().map(|t| t.segment.payload.len).collect::<Vec<_>>(), [600]);
         let out = s.give(0, Segment { window, ..s.dss(0, 1, 601, Some(600), None) });
         assert_eq!(out.first().map(|t| t.segment.payload.len), sent);
-        assert_eq!(s.c.limit(), Limit::ReceiveWindow);
+        assert_eq!(s.c.limit(), SendBlock::ReceiveWindow);
     }
 }
 

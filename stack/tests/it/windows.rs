@@ -538,7 +538,7 @@ fn a_full_send_buffer_takes_no_more() {
         let c = pair[Side::A].conn();
         assert!(c.unacknowledged() <= 4000 && c.writable() == 4000 - c.unacknowledged());
         if step > 5 {
-            assert_eq!(c.limit(), anabranch_stack::event::Limit::SendBuffer);
+            assert_eq!(c.limit(), anabranch_stack::event::SendBlock::SendBuffer);
         }
     }
     pair.run();

@@ -8,23 +8,7 @@ use super::super::version0::Version;
 use super::subflow::subflow;
 use super::{SIDES, endpoint};
 use crate::metrics::figures::{disorder, mbps, ratio};
-
-/// Fields whose values depend on when segments arrived at the receiver.
-const BY_ARRIVAL: [&str; 13] = [
-    "completion_s",
-    "first_byte_s",
-    "last_byte_s",
-    "goodput_mbps",
-    "longest_gap_s",
-    "ooo_ratio",
-    "ooo_buffer_max_packets",
-    "ooo_buffer_max_bytes",
-    "rbd",
-    "reorder_extent_max",
-    "reorder_density",
-    "hol_delay_ms",
-    "reinjections_useful",
-];
+use crate::metrics::measures::{self as m, Scope};
 
 /// The connection `c` with the data that side `s` sent, in a capture that began at `origin`.
 pub(super) fn summary(c: &Connection, s: usize, origin: u64) -> Map<String, Value> {
@@ -42,27 +26,21 @@ fn as_of_a_run(o: &mut Map<String, Value>, c: &Connection, s: usize) {
     let seconds = |at: Option<u64>| at.map(|at| at.saturating_sub(c.began) as f64 / 1e9);
     let status = status(c);
     let last = seconds(stream.last_read);
-    o.insert("name".into(), json!(name(c)));
-    o.insert("protocol".into(), json!(if c.tcp { "tcp" } else { "mptcp" }));
-    o.insert("status".into(), json!(status));
-    o.insert("completion_s".into(), if status == "completed" { json!(last) } else { Value::Null });
-    o.insert("first_byte_s".into(), json!(seconds(stream.first_read)));
-    o.insert("last_byte_s".into(), json!(last));
-    o.insert("stalled_since_s".into(), Value::Null);
-    o.insert("goodput_mbps".into(), json!(mbps(stream.delivered(), last.unwrap_or(0.0))));
-    o.insert("bytes_delivered".into(), json!(stream.delivered()));
-    o.insert("longest_gap_s".into(), json!(last.map(|_| stream.longest_gap as f64 / 1e9)));
-    o.insert("content_ok".into(), Value::Null);
-    o.insert("ooo_ratio".into(), json!(ratio(stream.out_of_order, stream.distinct)));
-    o.insert("ooo_buffer_max_packets".into(), json!(stream.held_packets));
-    o.insert("ooo_buffer_max_bytes".into(), json!(stream.held_octets));
+    m::NAME.put(o, name(c));
+    m::PROTOCOL.put(o, if c.tcp { "tcp" } else { "mptcp" });
+    m::STATUS.put(o, status);
+    m::COMPLETION_S.put(o, if status == "completed" { json!(last) } else { Value::Null });
+    m::FIRST_BYTE_S.put(o, seconds(stream.first_read));
+    m::LAST_BYTE_S.put(o, last);
+    m::GOODPUT_MBPS.put(o, mbps(stream.delivered(), last.unwrap_or(0.0)));
+    m::BYTES_DELIVERED.put(o, stream.delivered());
+    m::LONGEST_GAP_S.put(o, last.map(|_| stream.longest_gap as f64 / 1e9));
+    m::OOO_RATIO.put(o, ratio(stream.out_of_order, stream.distinct));
+    m::OOO_BUFFER_MAX_PACKETS.put(o, stream.held_packets);
+    m::OOO_BUFFER_MAX_BYTES.put(o, stream.held_octets);
     disorder(o, stream.reorder.as_deref().unwrap_or(&Default::default()));
-    for unknowable in
-        ["limits", "episodes", "detection_delay_ms", "windows_restored", "choice_ratio", "aborted_by", "bytes_altered"]
-    {
-        o.insert(unknowable.into(), Value::Null);
-    }
-    o.insert("segments".into(), json!(sum(c, s, |h| h.sender.segments)));
+    m::put_unknowable(o, Scope::Connection);
+    m::SEGMENTS.put(o, sum(c, s, |h| h.sender.segments));
 }
 
 fn status(c: &Connection) -> &'static str {
@@ -84,13 +62,13 @@ fn is_exact(c: &Connection, s: usize) -> bool {
 }
 
 fn only_of_captures(o: &mut Map<String, Value>, c: &Connection, s: usize, origin: u64) {
-    let estimated: &[&str] = if is_exact(c, s) { &[] } else { &BY_ARRIVAL };
-    o.insert("estimated".into(), json!(estimated));
+    let by_arrival = m::summary().filter(|m| m.depends_on_arrival() && !is_exact(c, s));
+    o.insert("estimated".into(), by_arrival.map(|m| m.key).collect());
     o.insert("start_s".into(), json!(c.began.saturating_sub(origin) as f64 / 1e9));
-    o.insert("data_from".into(), json!(SIDES[s]));
+    m::DATA_FROM.put(o, SIDES[s]);
     o.insert("bytes_back".into(), json!(c.streams[1 - s].delivered()));
     o.insert("mptcp_version".into(), json!(c.version.map(Version::number)));
-    o.insert("fallback".into(), if c.tcp { Value::Null } else { json!(c.fallback.is_some()) });
+    m::FALLBACK.put(o, if c.tcp { Value::Null } else { json!(c.fallback.is_some()) });
     o.insert("fallback_reason".into(), json!(c.fallback.map(|f| f.reason())));
     o.insert(
         "complete_beginning".into(),
@@ -115,8 +93,8 @@ fn reinjections_and_signals(o: &mut Map<String, Value>, c: &Connection, s: usize
     let sender_seen = c.subflows.iter().any(|f| f.is_at(s)) || !is_exact(c, s);
     let (all, useful) = (sum(c, s, |h| h.reinjections), sum(c, s, |h| h.useful));
     let known = |n: u64| if sender_seen { json!(n) } else { Value::Null };
-    o.insert("reinjections".into(), known(all));
-    o.insert("reinjections_useful".into(), known(useful));
+    m::REINJECTIONS.put(o, known(all));
+    m::REINJECTIONS_USEFUL.put(o, known(useful));
     o.insert("reinjections_redundant".into(), known(all.saturating_sub(useful)));
     let signals = &c.signals;
     // Version 0 has neither echoes nor MP_TCPRST.
@@ -129,10 +107,8 @@ fn reinjections_and_signals(o: &mut Map<String, Value>, c: &Connection, s: usize
             "mp_tcprst": of_one(signals.tcprst),
         }),
     );
-    o.insert(
-        "missing_bytes".into(),
-        json!(c.streams[s].missing - (c.streams[s].nxt() - c.streams[s].delivered()).min(c.streams[s].missing)),
-    );
+    let stream = &c.streams[s];
+    m::MISSING_BYTES.put(o, stream.missing - (stream.nxt() - stream.delivered()).min(stream.missing));
     o.insert("unmapped_bytes".into(), json!(c.streams[s].unmapped));
 }
 

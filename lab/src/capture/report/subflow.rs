@@ -1,13 +1,14 @@
 //! One direction of a subflow, in the fields of a run's subflow and in those that only captures have.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::connection::Connection;
 use super::super::subflow::{CLIENT, Half, Opening, SERVER, Subflow};
 use super::super::waiting::Flow;
 use super::{SIDES, endpoint};
-use crate::metrics::causes;
+use crate::metrics::causes::{self, Cause};
 use crate::metrics::figures::mbps;
+use crate::metrics::measures::{self as m, Capture};
 
 /// How spurious retransmissions are inferred where only the sender's side was captured.
 const BY_REPORTS: &str = "D-SACK and timestamps";
@@ -24,26 +25,25 @@ pub(super) fn subflow(
 ) -> Value {
     let h = &f.halves[s];
     let sender = &h.sender;
-    let mut fields = json!({
-        "path": path,
-        "goodput_mbps": mbps(h.fresh, seconds),
-        "utilisation": null,
-        "segments": sender.segments,
-        "retransmissions_fast": sender.fast,
-        "retransmissions_timeout": sender.timeout,
-        "spurious": spurious(f, s).0,
-        "undone": null,
-        "srtt_ms": sender.srtt.mean(end).filter(|_| times_rtt(f, s)).map(|v| v * 1e3),
-        "cwnd_mean_segments": null,
-        "queue_drops": null,
-    });
-    if let (Value::Object(all), Value::Object(own)) = (&mut fields, only_of_captures(c, f, s)) {
-        all.extend(own);
+    let mut o = Map::new();
+    m::PATH.put(&mut o, path);
+    m::GOODPUT_MBPS.put(&mut o, mbps(h.fresh, seconds));
+    m::UTILISATION.put(&mut o, Value::Null);
+    m::SEGMENTS.put(&mut o, sender.segments);
+    m::RETRANSMISSIONS_FAST.put(&mut o, sender.fast);
+    m::RETRANSMISSIONS_TIMEOUT.put(&mut o, sender.timeout);
+    m::SPURIOUS.put(&mut o, spurious(f, s).0);
+    m::UNDONE.put(&mut o, Value::Null);
+    m::SRTT_MS.put(&mut o, sender.srtt.mean(end).filter(|_| times_rtt(f, s)).map(|v| v * 1e3));
+    m::CWND_MEAN_SEGMENTS.put(&mut o, Value::Null);
+    m::QUEUE_DROPS.put(&mut o, Value::Null);
+    if let Value::Object(own) = only_of_captures(c, f, s) {
+        o.extend(own);
     }
     if let Some(flow) = c.waiting.as_ref().and_then(|w| w[s].flows.get(number)) {
-        fields["diagnosis"] = diagnosis(c, f, (s, end), flow);
+        o.insert("diagnosis".into(), diagnosis(c, f, (s, end), flow));
     }
-    fields
+    Value::Object(o)
 }
 
 /// What it waited for, and what its path was found to be.
@@ -55,7 +55,7 @@ fn diagnosis(c: &Connection, f: &Subflow, (s, end): (usize, u64), flow: &Flow) -
     let rtt = flow.queue.rtt.filter(|_| f.acknowledges(1 - s));
     let least = rtt.filter(|_| !reconstructed).map(|r| r[0]).into_iter().chain(f.round_trip(s)).min();
     json!({
-        "causes": causes::shares(&flow.times),
+        "causes": causes::shares(&flow.times, &Cause::ALL),
         "measured_s": flow.times.iter().sum::<u64>() as f64 / 1e9,
         "blocked_s": flow.blocked as f64 / 1e9,
         "cwnd_unproven_s": flow.unproven as f64 / 1e9,
@@ -65,7 +65,7 @@ fn diagnosis(c: &Connection, f: &Subflow, (s, end): (usize, u64), flow: &Flow) -
         "send_buffer_unproven_s": flow.by_chance as f64 / 1e9,
         "base_rtt_ms": least.map(ms),
         "rtt_max_ms": rtt.map(|r| ms(r[1].max(least.unwrap_or(0)))),
-        "srtt_ms": flow.sender.srtt.mean(end).map(|v| v * 1e3),
+        m::SRTT_MS.key: flow.sender.srtt.mean(end).map(|v| v * 1e3),
         "rtt_over_time": {
             "start_s": (history.began as f64 - c.began as f64) / 1e9,
             "step_s": history.width as f64 / 1e9,
@@ -85,10 +85,8 @@ fn only_of_captures(c: &Connection, f: &Subflow, s: usize) -> Value {
     let h = &f.halves[s];
     let sender = &h.sender;
     let (spurious, by) = spurious(f, s);
-    let mut inferred = vec!["retransmissions_fast", "retransmissions_timeout"];
-    if by == BY_REPORTS {
-        inferred.push("spurious");
-    }
+    let inferred = m::SUBFLOWS.iter().filter(|m| m.capture == Capture::Inferred).map(|m| m.key);
+    let inferred: Vec<&str> = inferred.chain((by == BY_REPORTS).then_some(m::SPURIOUS.key)).collect();
     let [verified, failed, incomplete] = h.checksums.totals();
     json!({
         "client": endpoint(f.ends[CLIENT]),
@@ -107,16 +105,16 @@ fn only_of_captures(c: &Connection, f: &Subflow, s: usize) -> Value {
         "bytes_sent": sender.octets,
         "bytes_first": h.fresh,
         "duplicates_arrived": h.duplicates,
-        "reinjections": h.reinjections,
-        "rtt_min_ms": rtt_min(f, s),
+        m::REINJECTIONS.key: h.reinjections,
+        m::RTT_MIN_MS.key: rtt_min(f, s),
         "rtt_max_ms": sender.rtt_range.filter(|_| times_rtt(f, s)).map(|r| r.1 as f64 / 1e6),
-        "one_way_delay_ms": one_way_delay(f, h),
+        m::ONE_WAY_DELAY_MS.key: one_way_delay(f, h),
         "mss": f.mss[1 - s],
         "largest_segment_bytes": sender.largest,
         "dss_checksums": { "verified": verified, "failed": failed, "incomplete": incomplete },
         "damaged": h.damaged,
         "refused": h.refused,
-        "missing_bytes": h.order.missing(),
+        m::MISSING_BYTES.key: h.order.missing(),
         "unseen_bytes": sender.unseen_octets(),
         "packets": f.packets,
         "stray_packets": f.strays,

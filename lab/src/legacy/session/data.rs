@@ -7,7 +7,7 @@ use super::super::receiver::{Answer, Data, FIRST_DATA, Place};
 use super::super::sender::{Note, Sent, Why, milliseconds};
 use super::super::{Recovery, near, option};
 use super::{Legacy, WINDOW};
-use crate::metrics::account::Wait;
+use crate::metrics::causes::Cause;
 use crate::sim::app::NEVER;
 use crate::sim::network::Network;
 
@@ -37,7 +37,7 @@ impl Legacy {
             }
         }
         // The peer's window never binds, and the scheduler never waits.
-        let wait = if self.sender.is_idle() { Wait::Application } else { Wait::Cwnd };
+        let wait = if self.sender.is_idle() { Cause::Application } else { Cause::Cwnd };
         self.account.limits.set(net.now, wait, false);
         net.schedule(self.timer_slot, self.sender.deadline().map_or(NEVER, |at| at.max(net.now)));
     }

@@ -1,11 +1,12 @@
 //! What is told of a connection: what its sender waited for, how it fares, what became of it.
 
 use anabranch_stack::Outgoing;
-use anabranch_stack::event::{Limit, SendKind};
+use anabranch_stack::event::{SendBlock, SendKind};
 use anabranch_stack::tcp::State;
 
 use super::{End, Host, Stream};
-use crate::metrics::account::{SubflowAccount, Wait};
+use crate::metrics::account::SubflowAccount;
+use crate::metrics::causes::Cause;
 use crate::metrics::items::Loaded;
 use crate::metrics::series::Sample;
 use crate::sim::network::Network;
@@ -21,20 +22,13 @@ impl Stream {
         }
     }
 
-    fn note_other_limit(&mut self, net: &Network, limit: Limit) {
+    fn note_other_limit(&mut self, net: &Network, limit: SendBlock) {
         let Some(host) = self.hosts[self.sender].as_ref().filter(|_| self.account.done.is_none()) else { return };
         if host.connection.subflows()[0].srtt().is_none() {
             return;
         }
         let holds = || self.hosts[1 - self.sender].as_ref().is_some_and(|h| h.connection.held().0 > 0);
-        let wait = match limit {
-            Limit::Application => Wait::Application,
-            Limit::Cwnd => Wait::Cwnd,
-            Limit::ReceiveWindow if holds() => Wait::HeadOfLine,
-            Limit::ReceiveWindow => Wait::ReceiveWindow,
-            Limit::SendBuffer => Wait::SendBuffer,
-            Limit::Scheduler => Wait::Scheduler,
-        };
+        let wait = Cause::of(limit, holds);
         // What a window is closed by, and whether links are full, may be another thing the next time.
         self.limit = (!wait.is_window()).then_some(limit);
         let full = wait.is_window() && self.fills_links(net);

@@ -6,13 +6,13 @@
 use std::collections::VecDeque;
 
 use anabranch_stack::Outgoing;
-use anabranch_stack::event::{Hold, SendKind};
+use anabranch_stack::event::{SendBlock, SendKind};
 use anabranch_stack::segment::Segment;
 use anabranch_stack::time::Instant;
 
 use super::Stream;
 use crate::metrics::account::SubflowAccount;
-use crate::metrics::causes::{Cause, Spent};
+use crate::metrics::causes::{Cause, Times, Waiting};
 use crate::sim::network::Network;
 
 /// A link counts as busy in a second of which it sent for this share.
@@ -22,7 +22,9 @@ const SECOND: u64 = 1_000_000_000;
 /// One 4-tuple.
 #[derive(Debug)]
 struct Tuple {
-    spent: Spent,
+    waiting: Waiting,
+    /// Time by cause until the connection moved last.
+    settled: Times,
     /// Copies in flight: the sequence number after each, and its octets; then their sum.
     copies: VecDeque<(u32, u32)>,
     copied: u64,
@@ -44,7 +46,10 @@ impl Causes {
     fn tuple(&mut self, tuple: usize, began: u64) -> &mut Tuple {
         while self.tuples.len() <= tuple {
             let second = (began, 0, 0.0);
-            self.tuples.push(Tuple { spent: Spent::new(began), copies: VecDeque::new(), copied: 0, second, busy: 0 });
+            let (copies, settled) = (VecDeque::new(), Times::default());
+            let mut waiting = Waiting::default();
+            waiting.set(began, Cause::NotUp, false);
+            self.tuples.push(Tuple { waiting, settled, copies, copied: 0, second, busy: 0 });
         }
         &mut self.tuples[tuple]
     }
@@ -87,19 +92,12 @@ impl Stream {
         for (id, end) in host.ends.as_slice().iter().enumerate() {
             let (sub, number) = (&host.connection.subflows()[id], end.tuple as usize);
             let t = causes.tuple(number, began);
-            let cause = match host.connection.hold(id, Instant(now)) {
-                Hold::NotUp => Cause::NotUp,
-                Hold::Failed => Cause::Failed,
-                Hold::Recovery => Cause::Recovery,
-                Hold::ReceiveWindow if holds => Cause::HeadOfLine,
-                Hold::ReceiveWindow => Cause::ReceiveWindow,
-                Hold::Window if t.copied > 0 && 2 * t.copied >= sub.octets_in_flight() => Cause::Reinjection,
-                Hold::Window => Cause::Cwnd,
-                Hold::Scheduler => Cause::Scheduler,
-                Hold::SendBuffer => Cause::SendBuffer,
-                Hold::Application => Cause::Application,
+            let copies = t.copied > 0 && 2 * t.copied >= sub.octets_in_flight();
+            let cause = match host.connection.send_block(id, Instant(now)) {
+                SendBlock::Cwnd if copies => Cause::Reinjection,
+                block => Cause::of(block, || holds),
             };
-            t.spent.set(now, cause);
+            t.waiting.set(now, cause, false);
             let (since, wire, capacity) = t.second;
             if now >= since + SECOND {
                 let path = net.flows[self.index].tuples[number].path;
@@ -110,7 +108,7 @@ impl Stream {
             }
         }
         if moves {
-            causes.tuples.iter_mut().for_each(|t| t.spent.settle(now));
+            causes.tuples.iter_mut().for_each(|t| t.settled = t.waiting.times(now));
         }
     }
 
@@ -118,7 +116,7 @@ impl Stream {
     pub fn tell_causes(&mut self, subflows: &mut [SubflowAccount]) {
         if let Some(causes) = &self.causes {
             for (account, t) in subflows.iter_mut().zip(&causes.tuples) {
-                account.causes = Some((t.spent.times(), t.busy));
+                account.causes = Some((t.settled, t.busy));
             }
         }
     }

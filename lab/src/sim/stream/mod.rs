@@ -19,7 +19,7 @@ mod opening;
 mod predicted;
 
 use anabranch_stack::config::Config;
-use anabranch_stack::event::Limit;
+use anabranch_stack::event::SendBlock;
 use anabranch_stack::host::table::Tuples;
 use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::Flags;
@@ -108,7 +108,7 @@ pub struct Stream {
     /// What middleboxes did to its payload: octets changed, and whether it is displaced.
     touched: (u16, bool),
     /// What it waited for when it was last asked, unless that takes a further look.
-    limit: Option<Limit>,
+    limit: Option<SendBlock>,
     multipath: bool,
     index: usize,
     /// Which host sends the data.

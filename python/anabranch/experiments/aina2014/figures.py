@@ -31,6 +31,7 @@ from anabranch.experiments.panels import (
     rates,
     titles,
 )
+from anabranch.measures import label as axis_label
 from anabranch.sweeps.paired import Interval
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _draw_cases(data: Data, figure: "Figure") -> None:
                 absent(ax, "not run")
             ax.axhline(stated, color="#999999", linestyle=(0, (4, 2)), linewidth=1.2, label=_STATED)
             ax.set_ylim(0, 1.08)
-        row[0].set_ylabel(f"{label}\nthroughput (Mbit/s)", fontsize=SMALL + 1)
+        row[0].set_ylabel(f"{label}\n{axis_label('throughput')}", fontsize=SMALL + 1)
     _finish_times(grid)
     legend(figure, last=_LAST)
 
@@ -73,7 +74,7 @@ def _finish_times(grid: "Sequence[Sequence[Axes]]") -> None:
     """The time axis, once all lines are drawn: the panels share it."""
     grid[0][0].set_xlim(left=0)
     for ax in grid[-1]:
-        ax.set_xlabel("time (s)", fontsize=SMALL + 1)
+        ax.set_xlabel(axis_label("t"), fontsize=SMALL + 1)
 
 
 def _draw_windows(recovery: str) -> "Callable[[Data, Figure], None]":
@@ -172,7 +173,7 @@ def _draw_throughput(data: Data, figure: "Figure") -> None:
         tcp = data.mean("single-path", "goodput_mbps", delay=TABLE_DELAY).mean
         _baselines(ax, ax.get_xlim(), [tcp, tcp])
         ax.set_ylim(0, 1.08)
-    axes[0].set_ylabel("throughput (Mbit/s)", fontsize=SMALL + 1)
+    axes[0].set_ylabel(axis_label("throughput"), fontsize=SMALL + 1)
     legend(figure, last=_LINES)
 
 
@@ -220,7 +221,7 @@ def _draw_delays(controller: str) -> "Callable[[Data, Figure], None]":
             ax.set_ylim(0, 1.08)
             ax.set_xlim(-15, 515)
             ax.set_xlabel("delay difference (ms)", fontsize=SMALL + 1)
-        axes[0].set_ylabel("throughput (Mbit/s)", fontsize=SMALL + 1)
+        axes[0].set_ylabel(axis_label("throughput"), fontsize=SMALL + 1)
         legend(figure, last=_LINES)
 
     return draw

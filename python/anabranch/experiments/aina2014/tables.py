@@ -22,9 +22,9 @@ from anabranch.experiments.base import Data, Entry, Table, TableSpec
 from anabranch.experiments.beside import APART, Quantity, Row, beside, frame_of, gains, in_words, judgement
 from anabranch.experiments.words import NONE, number, signed
 
-RATIO = Quantity("Out-of-order ratio (%)", "ooo_ratio_pct", "ooo_ratio", 100.0, 1)
-BUFFER = Quantity("Largest reordering buffer (packets)", "ooo_buffer_packets", "ooo_buffer_max_packets", 1.0, 0)
-GOODPUT = Quantity("Aggregate throughput (Mbit/s)", "aggregate_mbps", "goodput_mbps", 1.0, 2)
+RATIO = Quantity.of("ooo_ratio", "ooo_ratio_pct")
+BUFFER = Quantity.of("ooo_buffer_max_packets", "ooo_buffer_packets")
+GOODPUT = Quantity.of("goodput_mbps", "aggregate_mbps", "Aggregate throughput")
 USED0 = Quantity("SF-0 utilisation (%)", "util_sf0_pct", "util0", 100.0, 0)
 USED1 = Quantity("SF-1 utilisation (%)", "util_sf1_pct", "util1", 100.0, 0)
 QUANTITIES = (RATIO, BUFFER, GOODPUT, USED0, USED1)

@@ -20,6 +20,7 @@ from anabranch.experiments.arabi2014.names import (
 from anabranch.experiments.base import Data, FigureSpec
 from anabranch.experiments.models import MODELS
 from anabranch.experiments.panels import BASELINE, SMALL, bars, estimate, legend, look_of, panels, rates, titles
+from anabranch.measures import label as axis_label
 from anabranch.sweeps.paired import Interval
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _draw_over_time(name: str) -> "Callable[[Data, Figure], None]":
         grid[0][0].set_xlim(0, _SHOWN)
         grid[0][0].set_ylim(0, 1.25 * RATES[links])
         for ax in grid[1]:
-            ax.set_xlabel("time (s)", fontsize=SMALL + 1)
+            ax.set_xlabel(axis_label("t"), fontsize=SMALL + 1)
         legend(figure, last=(_TOP, _SAID))
 
     return draw
@@ -77,7 +78,7 @@ def _draw_all(data: Data, figure: "Figure") -> None:
             ax.axhline(RATES[links], linestyle="dotted", label=_TOP, **BASELINE)
             ax.axhline(alone(data, links), linestyle="dashed", label=_TCP, **BASELINE)
         row[0].set_ylim(0, 1.06 * RATES[links])
-        row[0].set_ylabel(f"{label}\nthroughput (Mbit/s)", fontsize=SMALL + 1)
+        row[0].set_ylabel(f"{label}\n{axis_label('throughput')}", fontsize=SMALL + 1)
     legend(figure, last=(_TCP, _TOP))
 
 

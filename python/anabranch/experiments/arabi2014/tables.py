@@ -20,8 +20,9 @@ from anabranch.experiments.beside import APART, Quantity, Row, beside, choices, 
 from anabranch.experiments.models import MODELS
 from anabranch.experiments.models import RECOVERIES as ALL
 from anabranch.experiments.words import NONE, number
+from anabranch.measures import MEASURES
 
-_GOODPUT = Quantity("Throughput (Mbit/s)", "goodput_mbps", "goodput_mbps", 1.0, 2)
+_GOODPUT = Quantity.of("goodput_mbps", "goodput_mbps", "Throughput")
 _HEAD = ("Subflows", "Controller", "Recovery")
 
 
@@ -50,23 +51,22 @@ def _results(data: Data) -> Table:
 def _order(data: Data) -> Table:
     rows: list[list[str | Entry]] = []
     records: list[dict[str, Any]] = []
-    measures = (("ooo_ratio", 100.0, 1), ("ooo_buffer_max_packets", 1.0, 0), ("hol_delay_p95_ms", 1.0, 0))
+    measures = [MEASURES[name] for name in ("ooo_ratio", "ooo_buffer_max_packets", "hol_delay_p95_ms")]
     for row in _rows():
         line: list[str | Entry] = list(row.words)
         record: dict[str, Any] = dict(row.labels)
-        for measure, scale, decimals in measures:
+        for measure in measures:
             for model in MODELS:
-                mean = data.mean("tables", measure, scale, **row.labels, model=model)
-                line.append(number(mean.mean, decimals))
-                record |= {f"{measure} {model}": mean.mean, f"{measure} {model} low": mean.low}
-                record |= {f"{measure} {model} high": mean.high}
+                mean = data.mean("tables", measure.key, measure.scale, **row.labels, model=model)
+                line.append(number(mean.mean, measure.digits))
+                record |= {f"{measure.key} {model}": mean.mean, f"{measure.key} {model} low": mean.low}
+                record |= {f"{measure.key} {model} high": mean.high}
         rows.append(line)
         records.append(record)
-    titles = ("Out-of-order ratio (%)", "Largest reordering buffer (packets)", "Head-of-line delay, 95 % (ms)")
     return Table(
         "Order of arrival",
         "The paper does not measure it; the other papers on the same model do.",
-        [("", len(_HEAD)), *((title, len(MODELS)) for title in titles)],
+        [("", len(_HEAD)), *((measure.title, len(MODELS)) for measure in measures)],
         [*_HEAD, *["Legacy", "Coupled", "Independent"] * len(measures)],
         rows,
         len(_HEAD),
@@ -133,7 +133,7 @@ def _point_to_point(data: Data) -> Table:
     return Table(
         "Future work, i): point to point, three subflows, with TCP-DOOR",
         "The links of Fig. 7.",
-        [("", 2), ("Throughput (Mbit/s)", len(MODELS)), ("Largest reordering buffer (packets)", len(MODELS))],
+        [("", 2), ("Throughput (Mbit/s)", len(MODELS)), (MEASURES["ooo_buffer_max_packets"].title, len(MODELS))],
         ["Controller", "Recovery", *["Legacy", "Coupled", "Independent"] * 2],
         rows,
         2,

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ORDER = (
-    Quantity("Out-of-order ratio (%)", "ooo_ratio_pct", "ooo_ratio", 100.0, 1),
-    Quantity("Largest reordering buffer (packets)", "ooo_buffer_packets", "ooo_buffer_max_packets", 1.0, 0),
+    Quantity.of("ooo_ratio", "ooo_ratio_pct"),
+    Quantity.of("ooo_buffer_max_packets", "ooo_buffer_packets"),
 )
 _HEAD = ("Scenario", "Controller", "Recovery")
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from anabranch.experiments.base import Data
+from anabranch.experiments.models import LABELS
 from anabranch.experiments.pareto import fluid
 from anabranch.scenario import Value
 from anabranch.sweeps.paired import Interval
@@ -10,7 +11,7 @@ from anabranch.sweeps.paired import Interval
 if TYPE_CHECKING:
     import pandas as pd
 
-CONTROLLERS = {"coupled": "LIA", "olia": "OLIA", "balia": "BALIA"}
+CONTROLLERS = {name: LABELS["controller"][name] for name in ("coupled", "olia", "balia")}
 RATE = 5.0 * 1448 / 1500
 """C2 in Mbit/s of payload."""
 PROBE = 1448 * 8e-6 / 0.08 / RATE

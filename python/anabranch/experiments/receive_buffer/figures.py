@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from anabranch.experiments.base import Data
 from anabranch.experiments.panels import BASELINE, SMALL, legend, panels, within
 from anabranch.experiments.receive_buffer.measures import MULTIPATH, TCP, goodput, sizes
+from anabranch.measures import label as axis_label
 from anabranch.plots import ticks
 from anabranch.plots.algorithms import PALETTE
 
@@ -28,5 +29,5 @@ def draw(data: Data, figure: "Figure") -> None:
     ticks.named(ax, at, [str(size) for size in sizes(data)])
     ax.set_ylim(bottom=0)
     ax.set_xlabel("receive buffer (kB)", fontsize=SMALL + 1)
-    ax.set_ylabel("goodput (Mbit/s)", fontsize=SMALL + 1)
+    ax.set_ylabel(axis_label("goodput_mbps"), fontsize=SMALL + 1)
     legend(figure)

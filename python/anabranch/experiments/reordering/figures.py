@@ -16,6 +16,7 @@ from anabranch.experiments.reordering.measures import (
     steps,
 )
 from anabranch.experiments.words import listed
+from anabranch.measures import label as axis_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,7 @@ def draw_unlike(data: Data, figure: "Figure") -> None:
     for ax, sender in zip(grid, shown, strict=True):
         _lines(ax, data, "unlike", "displacement", {"sender": sender}, 2 * RATE)
         ax.set_xlabel("difference of delays (round trips)", fontsize=SMALL + 1)
-    grid[0].set_ylabel("goodput (Mbit/s)", fontsize=SMALL + 1)
+    grid[0].set_ylabel(axis_label("goodput_mbps"), fontsize=SMALL + 1)
     legend(figure, last=(_TOP,))
 
 
@@ -59,7 +60,7 @@ def _senders(data: Data, figure: "Figure", sweep: str, axis: str, below: str) ->
     absent(grid[len(THERE)], ABSENT)
     for i, ax in enumerate(grid):
         if i % _COLUMNS == 0:
-            ax.set_ylabel("goodput (Mbit/s)", fontsize=SMALL + 1)
+            ax.set_ylabel(axis_label("goodput_mbps"), fontsize=SMALL + 1)
         if i >= (rows - 1) * _COLUMNS:
             ax.set_xlabel(below, fontsize=SMALL + 1)
     legend(figure, last=(_TOP,))

@@ -12,15 +12,15 @@ from anabranch.experiments.wireless import ALONE, SWEEP, averaged, distances, si
 from anabranch.experiments.words import number
 from anabranch.sweeps.paired import Interval
 
-_AVERAGE = Quantity("Average throughput (Mbit/s)", "average_aggregate_mbps", "goodput_mbps", 1.0, 2)
+_AVERAGE = Quantity.of("goodput_mbps", "average_aggregate_mbps", "Average throughput")
 _ORDER = (
-    Quantity("Out-of-order ratio (%)", "reorder_ratio_pct", "ooo_ratio", 100.0, 1),
-    Quantity("Largest reordering buffer (packets)", "ooo_buffer_packets", "ooo_buffer_max_packets", 1.0, 0),
+    Quantity.of("ooo_ratio", "reorder_ratio_pct"),
+    Quantity.of("ooo_buffer_max_packets", "ooo_buffer_packets"),
 )
 _USE = (
     Quantity("Wi-Fi (%)", "util_wifi_pct", "goodput0", 100.0 / RATE, 0),
     Quantity("Wired (%)", "util_wired_pct", "goodput1", 100.0 / RATE, 0),
-    Quantity("Throughput (Mbit/s)", "aggregate_mbps", "goodput_mbps", 1.0, 2),
+    Quantity.of("goodput_mbps", "aggregate_mbps", "Throughput"),
 )
 _HEAD = ("Controller", "Recovery")
 

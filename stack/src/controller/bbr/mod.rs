@@ -41,6 +41,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         "bbr",
         "BBRv3: paces by a model of the path's bandwidth and round-trip time, on each subflow separately",
     )
+    .label("BBR")
     .source("draft-ietf-ccwg-bbr-06")
     .needs(&[Need::DeliveryRate, Need::Departures])
     .fairness(Fairness::Subflow)

@@ -53,7 +53,7 @@ impl Connection {
             }
         }
         self.limit = self.what_limits();
-        if self.limit == Limit::ReceiveWindow && self.data_una == self.data_nxt {
+        if self.limit == SendBlock::ReceiveWindow && self.data_una == self.data_nxt {
             self.arm_persist(now);
         }
         None
@@ -66,16 +66,16 @@ impl Connection {
         self.queues && self.paths.subflows.iter().zip(&self.paths.members).any(|(s, m)| full(m, s.sender.mss))
     }
 
-    fn what_limits(&self) -> Limit {
+    fn what_limits(&self) -> SendBlock {
         let left = self.written - self.data_nxt;
         if self.waits_for_window() {
-            Limit::Cwnd
+            SendBlock::Cwnd
         } else if left == 0 {
             self.nothing_to_send()
         } else if self.peer_edge <= self.data_nxt || self.would_be_silly() {
-            Limit::ReceiveWindow
+            SendBlock::ReceiveWindow
         } else {
-            Limit::Scheduler
+            SendBlock::Scheduler
         }
     }
 
@@ -282,7 +282,7 @@ impl Connection {
             if sender.deferred {
                 sender.note_usage(now, true, true);
             }
-            self.limit = Limit::Cwnd;
+            self.limit = SendBlock::Cwnd;
             if self.reach == Reach::Memory {
                 self.expand_if_starved(id, true);
             }

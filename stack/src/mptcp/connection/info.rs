@@ -42,8 +42,8 @@ impl Connection {
     #[inline]
     pub(super) fn note_limit(&mut self, now: Instant) {
         let kind = match self.limit {
-            Limit::ReceiveWindow => Kind::ReceiveWindow,
-            Limit::SendBuffer => Kind::SendBuffer,
+            SendBlock::ReceiveWindow => Kind::ReceiveWindow,
+            SendBlock::SendBuffer => Kind::SendBuffer,
             _ if self.data_una < self.data_nxt => Kind::Busy,
             _ => Kind::Idle,
         };

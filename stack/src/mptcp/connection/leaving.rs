@@ -87,7 +87,7 @@ impl Connection {
             Ok(state) => state,
             Err(own) => return Some(own),
         };
-        self.limit = Limit::Application;
+        self.limit = SendBlock::Application;
         // RFC 6675 4, NextSeg rule (2): what is lost goes first, then new data, then rescues.
         if self.has_data() {
             let data = self.poll_data(now, false);
@@ -112,7 +112,7 @@ impl Connection {
     /// There is no data to send: what else there is. `some`: a subflow has something to send on its own.
     #[inline(always)]
     pub(super) fn poll_rest(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
-        if self.limit == Limit::Application {
+        if self.limit == SendBlock::Application {
             self.limit = self.nothing_to_send();
         }
         let control = self.poll_control(now, some);
@@ -201,7 +201,7 @@ impl Connection {
     /// Subflows with room in their windows have no data to send: their delivery rates are application-limited.
     /// (draft-ietf-ccwg-bbr 4.1.1.4: what the peer's window limits counts as limited by the network.)
     pub(super) fn note_idle(&mut self) {
-        if self.rates && !matches!(self.limit, Limit::Cwnd | Limit::ReceiveWindow) {
+        if self.rates && !matches!(self.limit, SendBlock::Cwnd | SendBlock::ReceiveWindow) {
             for &id in &self.paths.active {
                 let s = &mut self.paths.subflows[id];
                 if s.sender.has_room(s.sender.mss) {
@@ -286,9 +286,9 @@ impl Connection {
 
     /// Why there is no data to send: the application has not written more, or the send buffer was full.
     #[inline(always)]
-    pub(super) fn nothing_to_send(&self) -> Limit {
+    pub(super) fn nothing_to_send(&self) -> SendBlock {
         let full = !self.write_closed && self.writable() == 0;
-        if full { Limit::SendBuffer } else { Limit::Application }
+        if full { SendBlock::SendBuffer } else { SendBlock::Application }
     }
 
     /// RFC 9293 3.8.6.1, 3.8.6.2.1: arms the persist timer. The window is closed, or too small for a segment, and nothing is in

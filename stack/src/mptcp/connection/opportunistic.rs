@@ -52,7 +52,7 @@ impl Connection {
     fn is_blocked(&self) -> bool {
         let (left, room) = (self.written - self.data_nxt, self.peer_edge.saturating_sub(self.data_nxt));
         let full = room < left && room < u64::from(self.config.mss);
-        if left > 0 { full } else { self.nothing_to_send() == Limit::SendBuffer }
+        if left > 0 { full } else { self.nothing_to_send() == SendBlock::SendBuffer }
     }
 
     /// The end of the segment with the oldest octet, if `id` has it in flight or waiting.

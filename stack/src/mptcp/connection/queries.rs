@@ -73,7 +73,7 @@ impl Connection {
 
     /// Why the last poll did not send more data.
     #[inline]
-    pub fn limit(&self) -> Limit {
+    pub fn limit(&self) -> SendBlock {
         self.limit
     }
 

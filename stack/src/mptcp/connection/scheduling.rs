@@ -120,7 +120,7 @@ impl Connection {
             self.shortcuts.alone = open == usize::from(self.paths.rows[id].can_send);
         }
         if open == 0 {
-            self.limit = Limit::Cwnd;
+            self.limit = SendBlock::Cwnd;
             return if self.reinjections.is_empty() { None } else { self.poll_head(now) };
         }
         if !self.reinjections.is_empty() {
@@ -137,7 +137,7 @@ impl Connection {
         let usable = self.peer_edge.saturating_sub(self.data_nxt).min(left);
         if usable == 0 {
             if left > 0 {
-                self.limit = Limit::ReceiveWindow;
+                self.limit = SendBlock::ReceiveWindow;
             }
             let again = self.poll_again(now).or_else(|| self.poll_blocking(now));
             if left > 0 && again.is_none() {
@@ -170,7 +170,7 @@ impl Connection {
                 (on, None)
             }
             None | Some(Pick::Move { .. }) => {
-                self.limit = Limit::Scheduler;
+                self.limit = SendBlock::Scheduler;
                 return None;
             }
         };
@@ -286,7 +286,7 @@ impl Connection {
         if idle && (!all || self.manner.cork.on) {
             self.arm_persist(now);
         }
-        self.limit = if all { self.nothing_to_send() } else { Limit::ReceiveWindow };
+        self.limit = if all { self.nothing_to_send() } else { SendBlock::ReceiveWindow };
         false
     }
 

@@ -1,7 +1,7 @@
 //! Tests that look inside a connection: schedulers that are not registered, and header prediction.
 
 use super::*;
-use crate::event::Limit;
+use crate::event::SendBlock;
 use crate::segment::Ecn;
 
 /// A scheduler that waits before each segment.
@@ -56,7 +56,7 @@ fn a_scheduler_that_waits_is_asked_again_at_its_time() {
         if n > 1 {
             assert!(c.poll_transmit(now).is_none());
         }
-        assert_eq!(c.limit(), Limit::Scheduler);
+        assert_eq!(c.limit(), SendBlock::Scheduler);
         assert_eq!(c.poll_timeout(), Some(now + Duration::from_millis(5)));
     }
 }

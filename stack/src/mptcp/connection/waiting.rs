@@ -1,7 +1,7 @@
 //! What each subflow waits for, for who asks: the accounts of a run by cause. Nothing here is called by the engine itself.
 
 use super::*;
-use crate::event::Hold;
+use crate::event::SendBlock;
 
 impl Connection {
     /// Octets of our stream that the peer has acknowledged at data level.
@@ -10,19 +10,19 @@ impl Connection {
     }
 
     /// What keeps subflow `id` from sending new data at `now`, after everything that could be sent was.
-    pub fn hold(&self, id: SubflowId, now: Instant) -> Hold {
+    pub fn send_block(&self, id: SubflowId, now: Instant) -> SendBlock {
         let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
         if !s.may_send() || !m.ready {
-            return Hold::NotUp;
+            return SendBlock::NotUp;
         }
         let sender = &s.sender;
         match sender.retries {
             0 => {}
-            1 => return Hold::Recovery,
-            _ => return Hold::Failed,
+            1 => return SendBlock::Recovery,
+            _ => return SendBlock::Failed,
         }
         if sender.is_repairing() {
-            return Hold::Recovery;
+            return SendBlock::Recovery;
         }
         let mss = u64::from(sender.mss);
         // What is written and cannot be sent at all; less than a segment waits for more (RFC 9293 3.7.4).
@@ -32,16 +32,16 @@ impl Connection {
         // What was assigned to it before lies within the peer's window.
         let has_data = self.queues && m.ahead.octets() > 0;
         if !has_data && usable < mss && (left > usable || full) {
-            return Hold::ReceiveWindow;
+            return SendBlock::ReceiveWindow;
         }
         // A burst that waits until more of the window is open (`Config::defer_bursts`) waits for the window.
         let deferred = sender.deferred && (has_data || !self.queues);
         if deferred || !sender.has_room(sender.mss) || sender.paced_until(now).is_some() {
-            return Hold::Window;
+            return SendBlock::Cwnd;
         }
         if left >= mss || self.waits_for_window() {
-            return Hold::Scheduler;
+            return SendBlock::Scheduler;
         }
-        if full { Hold::SendBuffer } else { Hold::Application }
+        if full { SendBlock::SendBuffer } else { SendBlock::Application }
     }
 }
