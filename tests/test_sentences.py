@@ -294,7 +294,7 @@ CHOOSING = {
     "common": ("alike.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
 }  # fmt: skip
 """Modules of each command that choose sentences."""
-ALSO = {"run": ("capture_text.py",)}
+ALSO = {"run": ("capture_text.py",), "sweep": ("cli/sweep.py",)}
 """Modules that use some of a command's sentences, and have others."""
 HELP = {"diagnose", "recommend", "demo", "run"}
 """Functions whose option texts stand beside the options."""
