@@ -4,8 +4,10 @@ import itertools
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.markers import MarkerStyle
 
@@ -178,3 +180,20 @@ def test_the_hatch_of_a_bar_is_seen_on_its_colour() -> None:
         for entry in entries.values():
             assert abs(luminance(entry.ink) - luminance(entry.colour)) > 0.1 or not entry.hatch, entry
     assert Appearance("#000000", "////").ink == "#FFFFFF"
+
+
+def test_intervals_inside_dark_bars_have_a_light_rim_and_cubic_and_bbr_differ_by_hatch() -> None:
+    from anabranch.plots.sweep import over
+
+    names = ("cubic", "bbr")
+    frame = pd.DataFrame(
+        [{"scheduler": "ecf", "controller": name, "mean": 9.0, "low": 8.0, "high": 10.0} for name in names]
+    )
+    ax = over(frame, "scheduler", Figure().subplots(), by=("controller",), kind="bars")
+    for bars in ax.containers:
+        if isinstance(bars, BarContainer):
+            assert bars.errorbar is not None
+            _, caps, lines = bars.errorbar.lines
+            assert all(artist.get_path_effects() for artist in (*caps, *lines))
+    hatches = {ALGORITHMS["controller"][name].hatch for name in names}
+    assert len(hatches) == 2

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
+from anabranch.sentences import sweep as say
 from helpers import Command
 
 ROOT = Path(__file__).parent.parent
@@ -80,6 +81,14 @@ def test_a_stored_sweep_is_repeated_from_its_folder(mark: str, files: Path, comm
     assert kept["scenario_sha256"].tolist() == again["scenario_sha256"].tolist()
     fewer = command("sweep", mark, "--seeds", "1", "--csv")
     assert len(fewer.out.splitlines()) == 3
+
+
+def test_a_sweep_without_chance_says_why_it_has_no_intervals(files: Path, command: Command) -> None:
+    assert say.SEEDS_ALIKE() in command("sweep", "sweep.toml").out
+    assert say.SEEDS_ALIKE() not in command("sweep", "sweep.toml", "--seeds", "1").out
+    varying = SCENARIO.replace('"20 ms"', '"20 ms"\ndelay_variation = "1 %"')
+    (files / "base.toml").write_text(varying, encoding="utf-8")
+    assert say.SEEDS_ALIKE() not in command("sweep", "sweep.toml").out
 
 
 def test_runs_of_another_scenario_in_the_same_folder_are_counted(files: Path, command: Command) -> None:

@@ -382,7 +382,7 @@ CHOOSING = {
     "common": ("alike.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
 }  # fmt: skip
 """Modules of each command that choose sentences."""
-ALSO = {"run": ("capture_text.py",)}
+ALSO = {"run": ("capture_text.py",), "sweep": ("cli/sweep.py",)}
 """Modules that use some of a command's sentences, and have others."""
 HELP = {
     *("analyze", "check", "compare", "compare_kernel", "demo", "diagnose", "doctor", "import_trace", "list_", "new"),

@@ -53,9 +53,10 @@ def every() -> tuple[dict[str, Any], ...]:
     -------
     tuple of dict
         ``table``, ``written`` (how the table is written), ``part``, ``key``, ``directed`` (the key may end in ``_up``
-        or ``_down``), ``default``, ``allowed`` and ``meaning`` (Markdown), ``example`` (TOML), ``schema`` (JSON schema
-        of the value), ``json`` (name in the resolved scenario), ``inner`` (the table that stands at the key, or None), ``linux`` (the only resolved value that
-        ``compare-kernel`` accepts, and why; or None), ``profiles`` (the default of each profile, or None).
+        or ``_down``), ``default``, ``allowed`` and ``meaning`` (Markdown), ``example`` (TOML), ``schema`` (JSON
+        schema of the value), ``json`` (name in the resolved scenario), ``inner`` (the table that stands at the key,
+        or None), ``linux`` (the only resolved value that ``compare-kernel`` accepts, and why; or None), ``profiles``
+        (the default of each profile, or None).
     """
     return tuple(json.loads(_core.keys()))
 

@@ -84,7 +84,7 @@ ALGORITHMS: Mapping[str, Mapping[str, Appearance]] = {
         "aimd": Appearance("#0072B2", _STRIPED, "h"),
         "energy-linked": Appearance("#117733", _STRIPED, "*"),
         "dctcp": Appearance("#882255", _STRIPED, "d"),
-        "bbr": Appearance("#000000", _PLAIN, "8"),
+        "bbr": Appearance("#000000", _STRIPED, "8"),
     },
     "detector": {
         "rfc6675": Appearance("#000000", _PLAIN, "o"),

@@ -126,7 +126,9 @@ _ASIDE = 2.5
 
 
 def _bars(ax: "Axes", found: "pd.DataFrame", group: "_Group", aside: float, wide: float) -> None:
-    ax.bar(
+    from matplotlib.patheffects import withStroke
+
+    bars = ax.bar(
         [place + aside * wide for place in range(len(found))],
         found["mean"],
         wide * 0.92,
@@ -135,6 +137,11 @@ def _bars(ax: "Axes", found: "pd.DataFrame", group: "_Group", aside: float, wide
         label=group.name,
         **group.look.bar(),
     )
+    if bars.errorbar is not None:
+        # A light rim keeps the interval visible inside a dark bar.
+        _, caps, lines = bars.errorbar.lines
+        for artist in (*caps, *lines):
+            artist.set_path_effects([withStroke(linewidth=3.0, foreground="white")])
 
 
 def cdf(

@@ -47,7 +47,17 @@ def document(sweep: "SweepData") -> Document:
         lines = ["", _reached(sweep, precision)]
     notes = of_sweep(sweep)
     lines += ["", *notes] if notes else []
-    return Document([cells_table(sweep), *lines, *errors(sweep.columns(*ENDS))])
+    return Document([cells_table(sweep), *lines, *_why_identical(sweep), *errors(sweep.columns(*ENDS))])
+
+
+def _why_identical(sweep: "SweepData") -> list[str]:
+    """Why no cell has an interval, if nothing in the scenarios is random."""
+    if sweep.plan.precision is not None or len(sweep.plan.seeds) < 2:
+        return []
+    means = sweep.counted(sweep.cubes(_MEASURES[0])[0])
+    if not all(same or not n for same, n in zip(means.identical.tolist(), means.n.tolist(), strict=True)):
+        return []
+    return ["", say.SEEDS_ALIKE()] if nothing_random(cell.scenario for cell in sweep.plan.distinct) else []
 
 
 def cells_table(sweep: "SweepData") -> Table:
