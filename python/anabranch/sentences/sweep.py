@@ -43,15 +43,11 @@ CHANCE = Sentence(
 )
 IDENTICAL_CELL = Phrase("the runs of the cell are identical")
 IDENTICAL_CELLS = Phrase("the runs of each cell are identical")
-<<<<<<< HEAD
 PRECISION_IDENTICAL = Sentence("{seeds!n} {seeds:seed|seeds}: {what}. {why}")
-=======
-PRECISION_IDENTICAL = Sentence("{seeds} {seeds:seed|seeds}: {what}. {why}")
 SEEDS_ALIKE = Sentence(
     "Nothing in this scenario is random, so seeds make no difference and there are no intervals. "
     '`delay_variation = "1 %"` on each path makes seeds differ.'
 )
->>>>>>> walk
 NOTHING_RANDOM = Sentence("Nothing in the scenarios is random.")
 NO_CHANCE = Sentence("Nothing in the scenarios is random, or chance changed nothing in these runs.")
 PRECISION_REACHED = Sentence(
