@@ -392,7 +392,7 @@ fn every_example_reads_without_a_warning_and_says_what_to_expect() {
 #[test]
 fn a_resolved_document_reads_as_the_same_scenario() {
     let overrides = [("path.0.delay".to_owned(), "33.3 ms".to_owned()), ("transfer.read_rate".into(), "7 MB/s".into())];
-    let mut documents = vec![(String::from("template"), String::from(template()))];
+    let mut documents = vec![(String::from("template"), template())];
     documents.extend(examples());
     for (name, text) in documents {
         let long = text.contains("[[connection]]") || !text.contains("[[path]]");
