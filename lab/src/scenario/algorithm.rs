@@ -175,9 +175,9 @@ mod tests {
     fn an_unknown_parameter_is_answered_with_the_list() {
         assert_eq!(
             of("{ name = 'door', t3 = 1 }").unwrap_err(),
-            "t3: \"door\" has no parameter t3\n  did you mean \"t1\"? it has: t1 (how long window and timer are held; \
-             0 to 1000 smoothed round-trip times, default 1), t2 (how old a reduction is undone; 0 to 1000 smoothed \
-             round-trip times, default 1)"
+            "t3: \"door\" has no parameter t3\n  did you mean \"t1\"? it has: t1 (T1: how long the window and the timer are \
+             held after reordering; 0 to 1000 smoothed round-trip times, default 1), t2 (T2: largest age of a window \
+             reduction that is undone; 0 to 1000 smoothed round-trip times, default 1)"
         );
         assert!(of("{ name = 'none', t1 = 1 }").unwrap_err().ends_with("it has no parameters: remove this one"));
         assert!(of("{ t1 = 1 }").unwrap_err().contains("write, for example, judge = { name = \"door\" }"));

@@ -64,7 +64,7 @@ pub(super) static BUFFERS: &[Key] = &[
                  Needs `tcp_rmem`",
     )
     .aside()
-    .often(2, Draw::Whole(1, 20)),
+    .often(20, Draw::Whole(1, 20)),
     key(
         "tcp_wmem",
         Code("three numbers, as `sysctl` prints them"),
