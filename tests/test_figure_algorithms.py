@@ -193,7 +193,6 @@ def test_intervals_inside_dark_bars_have_a_light_rim_and_cubic_and_bbr_differ_by
     for bars in ax.containers:
         if isinstance(bars, BarContainer):
             assert bars.errorbar is not None
-            _, caps, lines = bars.errorbar.lines
-            assert all(artist.get_path_effects() for artist in (*caps, *lines))
+            assert all(lines.get_path_effects() for lines in bars.errorbar.lines[2])
     hatches = {ALGORITHMS["controller"][name].hatch for name in names}
     assert len(hatches) == 2

@@ -72,7 +72,7 @@ def _marker(folder: Path) -> dict[str, Any]:
         hint = ""
         if (folder / "sweep.json").exists():
             hint = (
-                f"; it is a sweep: repeat it with `anabranch sweep {folder} --out MINE`, "
+                f"; it is a sweep, which ab.Sweep.load reads: repeat it with `anabranch sweep {folder} --out MINE`, "
                 f"then `anabranch compare {folder} MINE`"
             )
         elif isinstance(marker, dict) and marker.get("format") == "anabranch-capture":

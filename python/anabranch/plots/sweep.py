@@ -139,9 +139,8 @@ def _bars(ax: "Axes", found: "pd.DataFrame", group: "_Group", aside: float, wide
     )
     if bars.errorbar is not None:
         # A light rim keeps the interval visible inside a dark bar.
-        _, caps, lines = bars.errorbar.lines
-        for artist in (*caps, *lines):
-            artist.set_path_effects([withStroke(linewidth=3.0, foreground="white")])
+        for lines in bars.errorbar.lines[2]:
+            lines.set_path_effects([withStroke(linewidth=3.0, foreground="white")])
 
 
 def cdf(
