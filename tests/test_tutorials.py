@@ -173,5 +173,5 @@ def test_the_whole_tutorial_prints_what_it_quotes(
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
-def test_a_tutorial_has_at_most_1300_words(page: Path) -> None:
-    assert len(page.read_text(encoding="utf-8").split()) <= 1300
+def test_a_tutorial_has_at_most_1200_words(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").split()) <= 1200
