@@ -246,7 +246,7 @@ def test_an_analysis_of_standard_input_cannot_be_made_again(here: Path) -> None:
         assert subprocess.run(words, stdin=file, check=False).returncode == 0
     words = [sys.executable, "-m", "anabranch", "replay", "seen"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "seen: its capture - was no file, so it cannot be read again\n")
+    assert (done.returncode, done.stderr) == (2, "seen: its capture - was not a file, so it cannot be read again\n")
 
 
 def test_a_damaged_frame_of_an_analysis_is_told(command: Command, there: Path) -> None:

@@ -144,7 +144,7 @@ def test_a_combination_that_some_cells_refuse_is_a_row(command: Command, here: P
     (here / "sweep.toml").write_text(f"{SWEEP.replace('mss = [700, 1400]', '')}\n{axes}\n", encoding="utf-8")
     checked = command("check", "sweep.toml")
     assert checked.status == 0, checked.err
-    assert "1 of 4 cells are refused; the first error: axes.min_rto: 2 s is more than max_rto, 1 s" in checked.out
+    assert "1 of 4 cells is refused; the first error: axes.min_rto: 2 s is more than max_rto, 1 s" in checked.out
     swept = command("sweep", "sweep.toml")
     assert swept.status == 0
     assert "2 runs refused" in swept.out

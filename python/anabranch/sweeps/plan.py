@@ -272,7 +272,7 @@ def _bounded(points: Mapping[str, Sequence[Point]], seeds: int) -> None:
 def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
     count = seeds if isinstance(seeds, int) else len(seeds)
     if count > MOST:
-        raise ScenarioError(f"seeds: {count} seeds; a sweep has at most {MOST}")
+        raise ScenarioError(f"seeds: {count} seeds; a sweep has at most {MOST} seeds")
     numbers = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers or min(numbers) < 0 or max(numbers) >= 2**63 or len(set(numbers)) < len(numbers):
         raise ScenarioError(f"seeds: {seeds!r} is neither a count above 0 nor a list of different seeds")
