@@ -4,39 +4,70 @@
 //! receive-side scaling does it. A core handles one segment at a time in the order in which they
 //! come, each for the host's `cost`.
 
-use std::collections::VecDeque;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use anabranch_stack::registry::Setting;
 
 use super::Network;
-use crate::scenario::{NodeId, Scenario};
+use crate::scenario::{More, NodeId, Scenario};
 use crate::sim::packet::{Packet, Transit};
 use crate::sim::routes::DirectionId;
 
 /// The cores of a host.
 #[derive(Debug)]
 struct Host {
-    /// Nanoseconds a segment.
+    /// Nanoseconds for each segment.
     cost: u64,
     cores: Vec<Core>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Core {
-    /// When it has handled all that waits for it.
+    /// When the core has handled all segments that wait for it.
     free: u64,
-    /// Nanoseconds for which it has worked, or will have when it is free.
+    /// Nanoseconds of work until `free`.
     worked: u64,
-    waiting: VecDeque<Waiting>,
 }
 
 /// A segment that a core handles or will handle.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Waiting {
-    /// When it has been handled.
+    /// When the segment has been handled.
     until: u64,
-    /// The link over which it leaves or has come.
+    /// Order among segments that are handled at the same time.
+    number: u64,
+    /// The link over which the segment leaves or has come.
     link: DirectionId,
     transit: Transit,
     leaves: bool,
+}
+
+impl Waiting {
+    fn order(&self) -> (u64, u64) {
+        (self.until, self.number)
+    }
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The first segment to be handled is the greatest, as [`BinaryHeap`] gives out.
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.order().cmp(&self.order())
+    }
 }
 
 /// The hosts whose segments cost time.
@@ -46,20 +77,25 @@ pub(super) struct Hosts {
     hosts: Vec<Option<Host>>,
     /// By direction of a link: the nodes at its beginning and its end.
     ends: Vec<[NodeId; 2]>,
+    /// Segments of all cores.
+    waiting: BinaryHeap<Waiting>,
+    /// Segments taken so far.
+    taken: u64,
 }
 
 impl Hosts {
     pub fn new(scenario: &Scenario) -> Self {
-        let host = |more: &crate::scenario::More| {
+        let host = |more: &More| {
             let cost = more.get("cost", "")?.time().filter(|cost| cost.0 > 0)?.0;
-            let cores = more.get("cores", "").and_then(|n| n.whole()).unwrap_or(1) as usize;
+            let cores = more.get("cores", "").and_then(Setting::whole).unwrap_or(1) as usize;
             Some(Host { cost, cores: vec![Core::default(); cores] })
         };
         let hosts: Vec<Option<Host>> = scenario.nodes.iter().map(|node| host(&node.more)).collect();
         if hosts.iter().all(Option::is_none) {
             return Self::default();
         }
-        Self { hosts, ends: scenario.links.iter().flat_map(|l| [[l.a, l.b], [l.b, l.a]]).collect() }
+        let ends = scenario.links.iter().flat_map(|l| [[l.a, l.b], [l.b, l.a]]).collect();
+        Self { hosts, ends, ..Self::default() }
     }
 
     /// True if no host has a cost.
@@ -72,26 +108,22 @@ impl Hosts {
     fn take(&mut self, now: u64, link: DirectionId, packet: &Packet, transit: Transit, leaves: bool) -> bool {
         let node = self.ends[link][usize::from(!leaves)];
         let Some(host) = &mut self.hosts[node] else { return false };
-        let number = (packet.connection as usize + packet.tuple as usize) % host.cores.len();
-        let core = &mut host.cores[number];
+        let core = (packet.connection as usize + packet.tuple as usize) % host.cores.len();
+        let core = &mut host.cores[core];
         core.free = core.free.max(now) + host.cost;
         core.worked += host.cost;
-        core.waiting.push_back(Waiting { until: core.free, link, transit, leaves });
+        self.taken += 1;
+        self.waiting.push(Waiting { until: core.free, number: self.taken, link, transit, leaves });
         true
-    }
-
-    fn cores(&mut self) -> impl Iterator<Item = &mut Core> {
-        self.hosts.iter_mut().flatten().flat_map(|host| &mut host.cores)
     }
 
     /// When the next segment has been handled.
     pub fn deadline(&self) -> u64 {
-        let cores = self.hosts.iter().flatten().flat_map(|host| &host.cores);
-        cores.filter_map(|core| core.waiting.front()).map(|first| first.until).min().unwrap_or(u64::MAX)
+        self.waiting.peek().map_or(u64::MAX, |first| first.until)
     }
 
-    /// For each node with a cost: its number, and for what share of the time until `now` its
-    /// busiest core has worked.
+    /// For each node with a cost: its number, and the share of the time until `now` for which its
+    /// busiest core has worked, 0 to 1.
     pub fn busy(&self, now: u64) -> Vec<(NodeId, f64)> {
         let share = |host: &Host| {
             let worked = |core: &Core| core.worked - core.free.saturating_sub(now).min(core.worked);
@@ -104,43 +136,36 @@ impl Hosts {
 }
 
 impl Network {
-    /// A segment leaves its host over `link` where hosts have costs: it waits for its core. False
-    /// if it need not.
+    /// Gives a segment that leaves its host over `link` to its core. False if the host has no cost.
     pub(super) fn waits_to_leave(&mut self, link: DirectionId, transit: Transit) -> bool {
         self.waits(link, transit, true)
     }
 
-    /// A segment has come to its host over `link` where hosts have costs: it waits for its core.
-    /// False if it need not.
+    /// Gives a segment that has come to its host over `link` to its core. False if the host has no
+    /// cost.
     pub(super) fn waits_to_arrive(&mut self, link: DirectionId, transit: Transit) -> bool {
         self.waits(link, transit, false)
     }
 
     fn waits(&mut self, link: DirectionId, transit: Transit, leaves: bool) -> bool {
-        let packet = *self.pool.get(transit.id);
-        let waits = self.hosts.take(self.now, link, &packet, transit, leaves);
+        let packet = self.pool.get(transit.id);
+        let waits = self.hosts.take(self.now, link, packet, transit, leaves);
         if waits {
             self.schedule_held();
         }
         waits
     }
 
-    /// For each host with a cost: its number, and for what share of the time until `now` its
-    /// busiest core has worked.
+    /// For each host with a cost: its node, and the share of the time until `now` for which its
+    /// busiest core has worked, 0 to 1.
     pub fn busy(&self, now: u64) -> Vec<(NodeId, f64)> {
         self.hosts.busy(now)
     }
 
-    /// Segments that have been handled go on.
+    /// Sends on the segments that their cores have handled, or hands them out.
     pub(super) fn on_handled(&mut self) {
-        let now = self.now;
-        let mut handled = Vec::new();
-        for core in self.hosts.cores() {
-            while core.waiting.front().is_some_and(|first| first.until <= now) {
-                handled.extend(core.waiting.pop_front());
-            }
-        }
-        for Waiting { link, transit, leaves, .. } in handled {
+        while self.hosts.deadline() <= self.now {
+            let Some(Waiting { link, transit, leaves, .. }) = self.hosts.waiting.pop() else { return };
             if leaves {
                 self.depart_noted(link, transit);
             } else if let Some(id) = self.arrived(link, transit.id) {
