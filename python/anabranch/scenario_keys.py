@@ -2,47 +2,11 @@
 
 import json
 import textwrap
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from anabranch import _core
-
-INSIDE: dict[str, dict[str, str]] = {
-    "path": {name: name for name in ("wifi", "loss", "mtu", "leo", "cellular")},
-    "connections": {"transfer": "transfer"},
-    "topology": {"access": "access"},
-    "transfer": {"page": "page"},
-}
-"""Tables that may stand at a key: by table and key."""
-
-LISTS: dict[str, dict[str, str]] = {
-    "path": {"middleboxes": "middleboxes", "changes": "changes"},
-    "connection": {"path_changes": "path_changes"},
-    "wifi": {"waypoints": "waypoints"},
-    "transfer": {"page": "object"},
-}
-"""Tables that may stand in a list at a key: by table and key."""
-
-CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
-    "path": {"discipline": ("red", "codel", "fq-codel")},
-    "transfer": {
-        "message": ("uniform", "exponential", "lognormal", "pareto"),
-        "interval": ("uniform", "exponential", "lognormal", "pareto"),
-    },
-}
-"""Tables that may stand at a key, told apart by their `name`: by table and key."""
-
-_DOCUMENT = {
-    "connection": ("connection", "connections"),
-    "transfer": ("transfer", None),
-    "path": (None, "path"),
-    "link": (None, "link"),
-    "host": ("host", "nodes"),
-    "router": (None, "router"),
-    "topology": ("topology", None),
-    "traffic": ("traffic", None),
-}
-"""The tables of a document: the one of a single table, and the one of each element of a list."""
 
 
 @cache
@@ -54,9 +18,9 @@ def every() -> tuple[dict[str, Any], ...]:
     tuple of dict
         ``table``, ``written`` (how the table is written), ``part``, ``key``, ``directed`` (the key may end in ``_up``
         or ``_down``), ``default``, ``allowed`` and ``meaning`` (Markdown), ``example`` (TOML), ``schema`` (JSON
-        schema of the value), ``json`` (name in the resolved scenario), ``inner`` (the table that stands at the key,
-        or None), ``linux`` (the only resolved value that ``compare-kernel`` accepts, and why; or None), ``profiles``
-        (the default of each profile, or None).
+        schema of the value), ``json`` (name in the resolved scenario), ``tables`` and ``lists`` (names of the tables
+        that may stand at the key, or in a list at it), ``linux`` (the only resolved value that ``compare-kernel``
+        accepts, and why; or None), ``profiles`` (the default of each profile, or None).
     """
     return tuple(json.loads(_core.keys()))
 
@@ -107,38 +71,28 @@ def schema() -> dict[str, Any]:
     The schema knows names of keys, words, types and ranges of numbers. Units, ranges of quantities and rules about
     several keys are checked by `anabranch check`.
     """
-    root = _table("root")
-    for name, (single, several) in _DOCUMENT.items():
-        kinds = [_table(single)] if single else []
-        if several:
-            kinds.append({"type": "array", "items": _table(several)})
-        about = root["properties"][name]["description"]
-        root["properties"][name] = {"description": about, **(kinds[0] if len(kinds) == 1 else {"anyOf": kinds})}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Anabranch scenario", **root}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Anabranch scenario"}
+    return {**head, **_table("root")}
 
 
 def _table(table: str) -> dict[str, Any]:
-    base = {"link": "path", "connections": "connection", "access": "path"}.get(table, table)
     properties: dict[str, Any] = {}
     for key in (key for key in every() if key["table"] == table):
-        name = key["key"]
-        kinds: list[dict[str, Any]] = []
-        if inner := key["inner"] or INSIDE.get(table, {}).get(name) or INSIDE.get(base, {}).get(name):
-            kinds.append(_table(inner))
-        if inner := LISTS.get(table, {}).get(name) or LISTS.get(base, {}).get(name):
-            kinds.append({"type": "array", "items": _element(inner)})
-        kinds += [_table(inner) for inner in CHOICES.get(base, {}).get(name, ())]
-        if kinds:
-            kinds.append({"not": {"type": "object"}} if not any("items" in kind for kind in kinds) else _scalar())
-        value = {"anyOf": kinds} if kinds else key["schema"]
-        about = {"description": _plain(key["meaning"])}
-        properties |= {name + end: about | value for end in (("", "_up", "_down") if key["directed"] else ("",))}
+        value = {"description": _plain(key["meaning"]), **_value(key)}
+        properties |= {key["key"] + end: value for end in (("", "_up", "_down") if key["directed"] else ("",))}
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _element(inner: str) -> dict[str, Any]:
-    return {"anyOf": [_table(inner), {"type": "string"}]} if inner == "middleboxes" else _table(inner)
+def _value(key: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of the value of a key: a scalar, and the tables and lists of tables that may stand there."""
+    kinds = [_table(inner) for inner in key["tables"]]
+    # Middleboxes without parameters are names in the list.
+    kinds += [{"type": "array", "items": {"anyOf": [_table(inner), {"type": "string"}]}} for inner in key["lists"]]
+    if not kinds:
+        return dict(key["schema"])
+    if key["schema"] != {"type": "object"}:
+        kinds.append(_SCALAR if key["lists"] else {"not": {"type": "object"}})
+    return {"anyOf": kinds}
 
 
-def _scalar() -> dict[str, Any]:
-    return {"type": ["string", "number", "boolean"]}
+_SCALAR = {"type": ["string", "number", "boolean"]}

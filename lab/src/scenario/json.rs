@@ -246,8 +246,8 @@ fn more(more: &More, keys: &Table) -> Value {
     for &(name, part, value) in more.iter() {
         let Some(key) = keys.find(name) else { continue };
         match key.value {
-            Shape::Inner(inner) => {
-                let Some(part) = inner.find(part) else { continue };
+            Shape::Inner => {
+                let Some(part) = key.inner().find(part) else { continue };
                 let range = part.range().map_or(Range::Word, |(range, _)| range);
                 let table = out.entry(name.to_owned()).or_insert_with(|| json!({}));
                 merge(table, json!({ (part.resolved()): setting(value, range) }));

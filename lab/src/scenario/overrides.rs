@@ -62,15 +62,16 @@ fn steps(key: &str) -> Result<Vec<Step>, Error> {
 }
 
 fn written(steps: &[Step]) -> String {
-    let mut text = String::new();
-    for step in steps {
-        match step {
-            Step::Index(i) => text.push_str(&format!("[{i}]")),
-            Step::Key(k) if text.is_empty() => text.push_str(k),
-            Step::Key(k) => text.push_str(&format!(".{k}")),
-        }
+    let text = steps.iter().fold(String::new(), |text, step| text + &shown(step));
+    text.strip_prefix('.').map_or(text.clone(), str::to_owned)
+}
+
+/// A step behind another one.
+fn shown(step: &Step) -> String {
+    match step {
+        Step::Index(i) => format!("[{i}]"),
+        Step::Key(k) => format!(".{k}"),
     }
-    text
 }
 
 fn value(raw: &str) -> Result<Value, Error> {
@@ -140,10 +141,7 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
             };
             descend(next, steps, depth + 1, value, keys)
         }
-        (Value::Array(list), Step::Key(key)) => {
-            let problem = format!("is a list of {}", list.len());
-            Err(Error::at(&at, problem, format!("name one of them, such as {at}[0].{key}")))
-        }
+        (Value::Array(list), Step::Key(key)) => Err(unnumbered(list, key, steps, depth)),
         (Value::Table(_), Step::Index(i)) => {
             let problem = format!("is a table, not a list: it has no [{i}]");
             Err(Error::at(&at, problem, format!("name a key of it, such as {at}.KEY")))
@@ -153,6 +151,22 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
             Err(Error::at(&at, problem, format!("set the whole of it: {at}=...")))
         }
     }
+}
+
+/// The fault of a key at `steps[depth]` where the document has a list. The remedy names the element
+/// that is called so, if there is one.
+fn unnumbered(list: &[Value], key: &str, steps: &[Step], depth: usize) -> Error {
+    let at = written(&steps[..depth]);
+    let named = |value: &Value| value.get("name").and_then(Value::as_str) == Some(key);
+    let rest = |from: usize| steps[from..].iter().fold(String::new(), |text, step| text + &shown(step));
+    let remedy = match list.iter().position(named) {
+        Some(i) => format!("\"{key}\" is {at}[{i}]: write {at}[{i}]{}", rest(depth + 1)),
+        None => {
+            let known = entry(&steps[..=depth]).is_some() || depth + 1 == steps.len();
+            format!("name one of them by its number, such as {at}[0]{}", rest(if known { depth } else { depth + 1 }))
+        }
+    };
+    Error::at(&at, format!("is a list of {}", list.len()), remedy)
 }
 
 /// The entry of the key at the end of `steps` in the table of keys, if it is a key of a connection,

@@ -86,7 +86,8 @@ impl<'a> Section<'a> {
         let directed: Vec<&str> = keys.keys().filter(|key| key.directed).map(|key| key.name).collect();
         let home = HOMES.iter().find(|table| table.contains(name));
         let hint = if let Some(home) = home {
-            format!("it belongs in {}; ", home.written)
+            // A key of another table may also be misspelt: `paths` of a connection, for `path`.
+            format!("{}it belongs in {}; ", did_you_mean(name, &own), home.written)
         } else if let Some(near) = nearest(base, &directed).filter(|_| !ending.is_empty()) {
             format!("did you mean \"{near}{ending}\"? ")
         } else {
@@ -94,7 +95,7 @@ impl<'a> Section<'a> {
         };
         let some = if directed.is_empty() { "" } else { " (most also with _up or _down)" };
         let allowed = if own.len() > MANY {
-            format!("`anabranch list keys` has those of {}{some}", keys.written)
+            format!("`anabranch list keys {}` lists the keys of {}{some}", keys.name, keys.written)
         } else {
             format!("allowed in {}: {}{some}", keys.written, own.join(", "))
         };
@@ -182,7 +183,8 @@ impl<'a> Section<'a> {
             {
                 let Some(value) = self.table.get(name) else { continue };
                 match key.value {
-                    schema::Value::Inner(inner) => {
+                    schema::Value::Inner => {
+                        let inner = key.inner();
                         let read = |t| Section::new(t, inner).and_then(|section| section.all(inner));
                         let written = format!("{name} = {}", key.shown());
                         let values = table(value, &written).and_then(read).map_err(|e| e.within(name))?;
@@ -394,6 +396,8 @@ mod tests {
         assert!(refused("dlay_up = 1").contains("did you mean \"delay_up\"?"));
         assert!(refused("backup_up = 1").contains("backup_up: unknown key"));
         assert!(refused("mss = 1").contains("it belongs in [connection]"));
+        let root = Section::new(&"paths = 1".parse().unwrap(), &schema::ROOT).unwrap_err().to_string();
+        assert!(root.contains("did you mean \"path\"? it belongs in [connection]"), "{root}");
     }
 
     #[test]

@@ -55,8 +55,8 @@ fn section(out: &mut String, written: &str, table: &Table, only: impl Fn(&&Key) 
     }
 }
 
-/// The key with its default and what it does; commented out if it has no default or
-/// `out_commented`.
+/// Adds a line with the key, its default and its meaning. The key is commented out if it has no
+/// default or `commented` is set.
 fn line(out: &mut String, key: &Key, commented: bool) {
     let comment = sentence(key.meaning);
     let value = usual(key);
@@ -128,8 +128,6 @@ mod tests {
         }
     }
 
-    /// A commented key is a scenario that is read once the mark of the comment is removed, if its
-    /// table has no other new key.
     #[test]
     fn a_sentence_is_plain_text() {
         assert_eq!(sentence("as `b`, see [c](d.md#e) and [f](g.md). More"), "as b, see c and f");

@@ -1,5 +1,8 @@
 //! Warnings about scenarios that are valid but probably not what was meant.
 
+use anabranch_stack::registry::Setting;
+use anabranch_stack::time::Duration;
+
 use super::model::{Discipline, Link, Protocol, Scenario};
 use super::units::TIME;
 use crate::legacy::{ACK_DISCARD, Recovery};
@@ -19,6 +22,11 @@ impl Scenario {
             if let Some(late) = link.changes.iter().find(|c| c.at.0 >= self.duration.0) {
                 let (at, end) = (TIME.write(late.at.0), TIME.write(self.duration.0));
                 said.push(format!("link \"{}\" changes at {at}, but the run ends at {end}", link.name));
+            }
+        }
+        for node in self.nodes.iter().filter(|node| node.more.get("cores", "").is_some()) {
+            if matches!(node.more.get("cost", ""), None | Some(Setting::Time(Duration::ZERO))) {
+                said.push(format!("host \"{}\" has cores, but no cost: they have no effect", node.name));
             }
         }
         for c in &self.connections {
@@ -143,6 +151,13 @@ mod tests {
         assert_eq!(warnings("transfer = {}\nconnection.ecn = true\npath = [{}]").len(), 1);
         assert_eq!(warnings("transfer = {}\npath = [{ ecn_threshold = '20 packets' }]").len(), 1);
         assert!(warnings("transfer = {}\nconnection.ecn = true\npath = [{ ecn_threshold = '20 packets' }]").is_empty());
+    }
+
+    #[test]
+    fn cores_without_a_cost_are_told() {
+        let said = warnings("host = { cores = 2 }\ntransfer = {}\npath = [{}]");
+        assert_eq!(said[0], "host \"client\" has cores, but no cost: they have no effect");
+        assert!(warnings("host = { cores = 2, cost = '1 us' }\ntransfer = {}\npath = [{}]").is_empty());
     }
 
     #[test]

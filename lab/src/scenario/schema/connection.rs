@@ -7,7 +7,7 @@ use super::super::words::{POLICIES, PROTOCOLS};
 use super::Default::{Absent, Of, Profile, Required, Text};
 use super::Value::{Algorithm, Code, Field, In, Name, Words};
 use super::transport::{ACKNOWLEDGEMENTS, BUFFERS, LIFETIME, OPTIONS, WINDOW};
-use super::{Draw, Key, Part, RATIO, key, names};
+use super::{Draw, Key, PATH_CHANGE, Part, RATIO, TRANSFER, key, names};
 use crate::legacy::ACK_DISCARD;
 
 static ALGORITHMS: &[Key] = &[
@@ -150,6 +150,7 @@ static NAMES: &[Key] = &[
     .linux("\"one-per-interface\"", "each path is a subflow")
     .often(15, Draw::Any),
     key("path_changes", Code("a list of tables"), Text("[]"), "[later changes of paths](#changes-of-paths)")
+        .lists(&[&PATH_CHANGE])
         .linux("[]", "Linux' path manager has no schedule"),
     key(
         "ack_discard",
@@ -170,7 +171,8 @@ static NAMES: &[Key] = &[
         .example("[\"path0\"]"),
 ];
 
-pub(super) static CONNECTION: &[Part] = &[
+/// The last part is that of `[[connection]]` alone.
+pub(super) const PARTS: &[Part] = &[
     Part { title: "Protocol and algorithms", keys: ALGORITHMS },
     Part { title: "Segments and buffers", keys: BUFFERS },
     Part { title: "Congestion window and timers", keys: WINDOW },
@@ -178,20 +180,11 @@ pub(super) static CONNECTION: &[Part] = &[
     Part { title: "Acknowledgements", keys: ACKNOWLEDGEMENTS },
     Part { title: "Lifetime", keys: LIFETIME },
     Part { title: "Subflows and names", keys: NAMES },
+    Part { title: "Transfer", keys: OWN_TRANSFER },
 ];
 
-pub(super) static LONG_CONNECTION: &[Part] = &[
-    Part { title: "Protocol and algorithms", keys: ALGORITHMS },
-    Part { title: "Segments and buffers", keys: BUFFERS },
-    Part { title: "Congestion window and timers", keys: WINDOW },
-    Part { title: "Options", keys: OPTIONS },
-    Part { title: "Acknowledgements", keys: ACKNOWLEDGEMENTS },
-    Part { title: "Lifetime", keys: LIFETIME },
-    Part { title: "Subflows and names", keys: NAMES },
-    Part { title: "Transfer", keys: TRANSFER },
-];
-
-static TRANSFER: &[Key] =
+static OWN_TRANSFER: &[Key] =
     &[key("transfer", Code("a table"), Required, "what is transferred: the keys of `[transfer]`")
+        .tables(&[&TRANSFER])
         .heeded()
         .example("{ bytes = \"50 MB\" }")];

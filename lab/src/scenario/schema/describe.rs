@@ -4,7 +4,7 @@ use anabranch_stack::config::{Config, PROFILES};
 use anabranch_stack::registry::Range;
 use serde_json::{Value as Json, json};
 
-use super::{Default, Key, TABLES, Value, allowed, written};
+use super::{Default, Key, TABLES, Table, Value, allowed, written};
 
 /// The default as it is written in a scenario of the profile `modern`, if it can be written.
 pub(crate) fn usual(key: &Key) -> Option<String> {
@@ -54,7 +54,7 @@ fn kind(key: &Key) -> Json {
         (Value::Algorithm, _) => json!({ "type": ["string", "object"] }),
         (Value::Name | Value::Quantity(..), _) => json!({ "type": "string" }),
         (Value::Either(..), _) => json!({ "type": ["string", "number"] }),
-        (Value::Inner(_), _) => json!({ "type": "object" }),
+        (Value::Inner, _) => json!({ "type": "object" }),
         (Value::Code(_), _) | (_, None) => json!({}),
         (_, Some((Range::Word, list))) => words(list),
         (_, Some((Range::Flag, _))) => json!({ "type": "boolean" }),
@@ -68,10 +68,10 @@ fn kind(key: &Key) -> Json {
 }
 
 /// Every key of every table, in order: `table`, `written` (how the table is written), `part`,
-/// `key`, `directed`, `default` and `allowed` in Markdown, `meaning`, `example`, `inner` (the table
-/// that stands at the key), `schema` (JSON schema of the value), `json` (name in the resolved
-/// scenario), `linux` (the only resolved value that `compare-kernel` accepts, and why) and
-/// `profiles` (the default of each profile).
+/// `key`, `directed`, `default` and `allowed` in Markdown, `meaning`, `example`, `tables` and
+/// `lists` (names of tables that may stand at the key, or in a list at it), `schema` (JSON schema
+/// of the value), `json` (name in the resolved scenario), `linux` (the only resolved value that
+/// `compare-kernel` accepts, and why) and `profiles` (the default of each profile).
 pub fn keys() -> Vec<Json> {
     let mut all = Vec::new();
     for table in TABLES {
@@ -91,10 +91,11 @@ pub fn keys() -> Vec<Json> {
             let linux = key.linux.map(|(value, why)| {
                 json!({ "value": serde_json::from_str::<Json>(value).expect("the table has JSON here"), "why": why })
             });
-            let inner = if let Value::Inner(inner) = key.value { Some(inner.name) } else { None };
+            let names = |tables: &[&Table]| tables.iter().map(|table| table.name).collect::<Vec<_>>();
             all.push(json!({
                 "table": table.name,
-                "inner": inner,
+                "tables": names(key.tables),
+                "lists": names(key.lists),
                 "written": table.written,
                 "part": part.title,
                 "key": key.name,

@@ -4,7 +4,10 @@ use anabranch_stack::registry::{Range, Setting};
 
 use super::Default::{Absent, Of, Required, Text};
 use super::Value::{Code, Either, In, Inner, Name, Or};
-use super::{DELAY, Draw, HOUR, Key, MOST_PACKETS, NANOSECOND, POLICER, POSITIVE, Part, RATE, RATIO, key, ms};
+use super::{
+    CELLULAR, CHANGE, CODEL, DELAY, Draw, FQ_CODEL, HOUR, Key, LEO, LOSS, MIDDLEBOX, MOST_PACKETS, MTU, NANOSECOND,
+    POLICER, POSITIVE, Part, RATE, RATIO, RED, WIFI, key, ms,
+};
 
 static NAMED: &[Key] = &[key("name", Name, Text("\"path0\""), "name in tables and plots")];
 static TRACED: &[Key] = &[key(
@@ -54,6 +57,7 @@ pub(super) static WIRE: &[Key] = &[
         Text("\"drop-tail\""),
         "which packets are dropped or marked ([queue disciplines](#queue-disciplines))",
     )
+    .tables(&[&RED, &CODEL, &FQ_CODEL])
     .often(15, Draw::Code)
     .directed(),
     key(
@@ -62,6 +66,7 @@ pub(super) static WIRE: &[Key] = &[
         Text("\"0 %\""),
         "random loss of data and ACKs alike, after the queue; a table describes [loss in bursts](#loss-in-bursts)",
     )
+    .tables(&[&LOSS])
     .often(35, Draw::Code)
     .directed(),
     key("duplication", In(RATIO), Of(Setting::Number(0.0)), "probability that a packet arrives twice")
@@ -86,6 +91,8 @@ pub(super) static WIRE: &[Key] = &[
         Text("\"none\""),
         "IPv4 length of the longest packet that passes ([MTU](#mtu))",
     )
+    .tables(&[&MTU])
+    .json("mtu_bytes")
     .linux("null", "the topology has no such thing")
     .often(8, Draw::Code)
     .directed(),
@@ -100,12 +107,14 @@ pub(super) static WIRE: &[Key] = &[
     .directed(),
     key(
         "policer",
-        Inner(&POLICER),
+        Inner,
         Absent,
         "token bucket in front of the queue: it fills with `rate`, holds at most `burst`, and a packet \
          that finds fewer tokens than it has octets is dropped, as behind a policed access or in a data \
          plan that is used up",
     )
+    .tables(&[&POLICER])
+    .linux("null", "the topology has none")
     .stored()
     .left_out()
     .often(4, Draw::Code)
@@ -149,6 +158,7 @@ static MORE: &[Key] = &[
     )
     .example("\"starlink\""),
     key("wifi", Code("a table"), Absent, "a [wireless path](#wireless-paths)")
+        .tables(&[&WIFI])
         .example("{ standard = \"802.11g\", distance = \"30 m\" }"),
     key(
         "leo",
@@ -156,6 +166,7 @@ static MORE: &[Key] = &[
         Absent,
         "a link over low satellites: rate and delay vary by themselves ([links.md](links.md))",
     )
+    .tables(&[&LEO])
     .example("\"starlink-fixed-2024\""),
     key(
         "cellular",
@@ -163,6 +174,7 @@ static MORE: &[Key] = &[
         Absent,
         "a cellular link: rate and delay vary by themselves ([links.md](links.md))",
     )
+    .tables(&[&CELLULAR])
     .example("\"lte-driving\""),
     key(
         "capture",
@@ -177,8 +189,10 @@ static MORE: &[Key] = &[
         Code("a list of names and tables"),
         Text("[]"),
         "boxes that change segments ([middleboxes](#middleboxes))",
-    ),
-    key("changes", Code("a list of tables"), Text("[]"), "later [changes of the link](#scheduled-changes)"),
+    )
+    .lists(&[&MIDDLEBOX]),
+    key("changes", Code("a list of tables"), Text("[]"), "later [changes of the link](#scheduled-changes)")
+        .lists(&[&CHANGE]),
 ];
 static ENDS: &[Key] = &[
     key("name", Name, Required, "name of the link"),

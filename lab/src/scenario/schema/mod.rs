@@ -53,8 +53,8 @@ pub(crate) enum Value {
     Name,
     /// A value in the first range, or one in the second, which is a range of quantities.
     Either(Range, Range),
-    /// A table.
-    Inner(&'static Table),
+    /// A table whose keys have ranges; [`Key::tables`] has it.
+    Inner,
     /// A value that only code can read; the text says what is allowed, in Markdown.
     Code(&'static str),
 }
@@ -64,20 +64,20 @@ pub(crate) enum Value {
 pub(crate) enum Default {
     /// The key has to be written.
     Required,
-    /// Nothing: another key or another kind of scenario takes its place.
+    /// No value: another key takes the place of this one, or the scenario does not need it.
     Absent,
     /// This value.
     Of(Setting),
     /// The value of the profile.
     Profile,
-    /// What the text says: a value as it is written, or a phrase in Markdown.
+    /// A value in TOML such as `"100 packets"`, or a phrase in Markdown such as `as the others`.
     Text(&'static str),
 }
 
 /// How torture draws a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Draw {
-    /// Any value allowed.
+    /// Any allowed value, all equally likely.
     Any,
     /// Whole numbers, octets, packets, kbit/s or microseconds between two bounds, each power of two
     /// as likely as any other.
@@ -98,10 +98,14 @@ pub(crate) struct Key {
     pub name: &'static str,
     pub value: Value,
     pub default: Default,
-    /// What it does, in Markdown. The first sentence is also the comment of `anabranch new`.
+    /// What the key does, in Markdown. The first sentence is also the comment of `anabranch new`.
     pub meaning: &'static str,
     /// A value as it is written, for keys without a default that can be written.
     pub example: &'static str,
+    /// Tables that may stand at the key, or are its only value.
+    pub tables: &'static [&'static Table],
+    /// Tables that may stand in a list at the key.
+    pub lists: &'static [&'static Table],
     /// The key may end in `_up` or `_down`.
     pub directed: bool,
     /// The model of 2011 obeys the key.
@@ -118,8 +122,7 @@ pub(crate) struct Key {
     /// `anabranch new` writes the key commented out: it takes the place of another key, or needs
     /// one.
     pub aside: bool,
-    /// The value is kept beside those that have a field of their own, as
-    /// [`More`](super::model::More).
+    /// The reader stores the value in [`More`](super::model::More), not in a field of the model.
     pub stored: bool,
     /// The key that a value from `--set` removes from the same table.
     pub rival: &'static str,
@@ -135,6 +138,8 @@ const fn key(name: &'static str, value: Value, default: Default, meaning: &'stat
         default,
         meaning,
         example: "",
+        tables: &[],
+        lists: &[],
         directed: false,
         heeded: false,
         instead: "",
@@ -152,6 +157,16 @@ const fn key(name: &'static str, value: Value, default: Default, meaning: &'stat
 impl Key {
     const fn example(mut self, example: &'static str) -> Self {
         self.example = example;
+        self
+    }
+
+    const fn tables(mut self, tables: &'static [&'static Table]) -> Self {
+        self.tables = tables;
+        self
+    }
+
+    const fn lists(mut self, tables: &'static [&'static Table]) -> Self {
+        self.lists = tables;
         self
     }
 
@@ -223,7 +238,7 @@ impl Key {
             Value::Or(words, range) => Some((range, words.to_vec())),
             Value::Words(words) => Some((Range::Word, words())),
             Value::Either(range, _) => Some((range, Vec::new())),
-            Value::Quantity(..) | Value::Algorithm | Value::Name | Value::Inner(_) | Value::Code(_) => None,
+            Value::Quantity(..) | Value::Algorithm | Value::Name | Value::Inner | Value::Code(_) => None,
         }
     }
 
@@ -243,6 +258,17 @@ impl Key {
         matches!((&self.value, &self.default), (Value::Name, Default::Text(_)))
     }
 
+    /// The table that stands at the key.
+    ///
+    /// # Panics
+    /// If the value is not [`Value::Inner`].
+    pub(crate) fn inner(&self) -> &'static Table {
+        match (&self.value, self.tables) {
+            (Value::Inner, [table]) => table,
+            _ => panic!("{} is not a table", self.name),
+        }
+    }
+
     /// What the key's value is called in a message.
     pub(super) fn called(&self) -> String {
         self.name.replace('_', " ")
@@ -260,7 +286,7 @@ impl Key {
             (_, None) => match self.value {
                 Value::Quantity(kind, ..) => format!("\"{}\"", kind.example()),
                 Value::Name => format!("\"{}1\"", self.name),
-                Value::Inner(table) => table.shown(),
+                Value::Inner => self.inner().shown(),
                 _ => "...".to_owned(),
             },
         }
@@ -385,8 +411,8 @@ macro_rules! one {
 
 tables! {
     ROOT = "root", "the top level", one!(root::ROOT);
-    CONNECTION = "connection", "[connection]", connection::CONNECTION;
-    LONG_CONNECTION = "connections", "[[connection]]", connection::LONG_CONNECTION;
+    CONNECTION = "connection", "[connection]", connection::PARTS.split_at(connection::PARTS.len() - 1).0;
+    LONG_CONNECTION = "connections", "[[connection]]", connection::PARTS;
     PATH = "path", "[[path]]", link::PATH;
     TRANSFER = "transfer", "[transfer]", transfer::TRANSFER;
     LINK = "link", "[[link]]", link::LINK;
@@ -403,11 +429,11 @@ tables! {
     POLICER = "policer", "policer = { ... }", one!(parts::POLICER);
     LOSS = "loss", "loss = { ... }", one!(parts::LOSS);
     MTU = "mtu", "mtu = { ... }", one!(parts::MTU);
-    RED = "red", "discipline = { name = \"red\" }", one!(parts::RED);
-    CODEL = "codel", "discipline = { name = \"codel\" }", one!(parts::CODEL);
-    FQ_CODEL = "fq-codel", "discipline = { name = \"fq-codel\" }", one!(parts::FQ_CODEL);
-    LEO = "leo", "leo = { ... }", one!(varying::LEO);
-    CELLULAR = "cellular", "cellular = { ... }", one!(varying::CELLULAR);
+    RED = "red", "discipline = { name = \"red\" }", parts::RED;
+    CODEL = "codel", "discipline = { name = \"codel\" }", parts::CODEL;
+    FQ_CODEL = "fq-codel", "discipline = { name = \"fq-codel\" }", parts::FQ_CODEL;
+    LEO = "leo", "leo = { ... }", varying::LEO;
+    CELLULAR = "cellular", "cellular = { ... }", varying::CELLULAR;
     WAYPOINT = "waypoints", "waypoints = [ { ... } ]", one!(parts::WAYPOINT);
     PAGE = "page", "page = { ... }", one!(parts::PAGE);
     OBJECT = "object", "page = [{ ... }]", one!(parts::OBJECT);

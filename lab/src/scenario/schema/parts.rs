@@ -7,7 +7,7 @@ use super::super::words::{ACTIONS, BOX_ENDS, ENDS, LAWS, STATES, WAYS};
 use super::Default::{Absent, Of, Required, Text};
 use super::Value::{Code, In, Quantity, Words};
 use super::wifi::FARTHEST;
-use super::{DELAY, Draw, HOUR, Key, NANOSECOND, PAUSE, RATE, RATIO, SECOND, SPAN, key, ms, names};
+use super::{DELAY, Draw, HOUR, Key, NANOSECOND, PAUSE, Part, RATE, RATIO, SECOND, SPAN, key, ms, names};
 
 /// Whatever message comes, segments keep a payload of 48 octets, beside headers and options of up
 /// to 80.
@@ -46,7 +46,7 @@ pub(super) static POLICER: &[Key] = &[
         "burst",
         In(Range::Octets(1500, 1_000_000_000)),
         Required,
-        "octets that the token bucket holds, and that may pass at once",
+        "octets that the token bucket holds, and that may pass at once. A longer packet never passes",
     )
     .example("\"64 kB\"")
     .often(100, Draw::Spread(1_500, 300_000)),
@@ -197,8 +197,8 @@ pub(super) static OBJECT: &[Key] = &[
         "number of the object that it depends on, below its own",
     ),
 ];
-pub(super) static RED: &[Key] = &[
-    key("name", Code("the name of the discipline"), Required, "which discipline"),
+static DISCIPLINE: &[Key] = &[key("name", Code("the name of the discipline"), Required, "which discipline")];
+static RED_KEYS: &[Key] = &[
     key(
         "min",
         In(Range::Packets(1, 1_000_000)),
@@ -215,8 +215,7 @@ pub(super) static RED: &[Key] = &[
     key("probability", In(RATIO), Of(Setting::Number(0.1)), "probability of a mark or drop at `max`, above 0 %"),
     key("weight", In(RATIO), Of(Setting::Number(0.002)), "weight of a new queue length in the mean, above 0 %"),
 ];
-pub(super) static CODEL: &[Key] = &[
-    key("name", Code("the name of the discipline"), Required, "which discipline"),
+static CODEL_KEYS: &[Key] = &[
     key(
         "target",
         In(Range::Time(NANOSECOND, HOUR)),
@@ -231,21 +230,7 @@ pub(super) static CODEL: &[Key] = &[
              trip (RFC 8289 4.3)",
     ),
 ];
-pub(super) static FQ_CODEL: &[Key] = &[
-    key("name", Code("the name of the discipline"), Required, "which discipline"),
-    key(
-        "target",
-        In(Range::Time(NANOSECOND, HOUR)),
-        Of(Setting::Time(ms(5))),
-        "acceptable standing delay (RFC 8289 4.2)",
-    ),
-    key(
-        "interval",
-        In(Range::Time(NANOSECOND, HOUR)),
-        Of(Setting::Time(ms(100))),
-        "time within which the delay must fall below `target` once, about a worst-case round \
-             trip (RFC 8289 4.3)",
-    ),
+static FQ_CODEL_KEYS: &[Key] = &[
     key(
         "quantum",
         In(Range::Octets(1, 1_000_000)),
@@ -253,6 +238,13 @@ pub(super) static FQ_CODEL: &[Key] = &[
         "octets that a queue may send in its turn (RFC 8290 5.2)",
     ),
     key("flows", In(Range::Whole(1, 65_536)), Of(Setting::Whole(1024)), "number of queues"),
+];
+pub(super) static RED: &[Part] = &[Part { title: "", keys: DISCIPLINE }, Part { title: "", keys: RED_KEYS }];
+pub(super) static CODEL: &[Part] = &[Part { title: "", keys: DISCIPLINE }, Part { title: "", keys: CODEL_KEYS }];
+pub(super) static FQ_CODEL: &[Part] = &[
+    Part { title: "", keys: DISCIPLINE },
+    Part { title: "", keys: CODEL_KEYS },
+    Part { title: "", keys: FQ_CODEL_KEYS },
 ];
 pub(super) static UNIFORM: &[Key] = &[
     key("name", Words(names!(LAWS)), Required, "which distribution"),

@@ -44,19 +44,24 @@ pub(super) static ROOT: &[Key] = &[
         Code("a table, or a list of tables"),
         Text("all defaults"),
         "the protocol of the connection. A list describes several connections",
-    ),
-    key("transfer", Code("a table"), Required, "the application that sends and receives"),
-    key("path", Code("a list of tables"), Text("at least one"), "links from client to server"),
+    )
+    .tables(&[&super::CONNECTION])
+    .lists(&[&super::LONG_CONNECTION]),
+    key("transfer", Code("a table"), Required, "the application that sends and receives").tables(&[&super::TRANSFER]),
+    key("path", Code("a list of tables"), Text("at least one"), "links from client to server").lists(&[&super::PATH]),
     key(
         "host",
         Code("a table, or a list of tables"),
         Absent,
         "what all hosts have in common. A list: hosts of [the long form](#the-long-form-any-topology)",
-    ),
-    key("router", Code("a list of tables"), Absent, "routers of the long form"),
-    key("link", Code("a list of tables"), Absent, "links of the long form"),
-    key("topology", Code("a table"), Absent, "a [generated network](#generated-networks)"),
-    key("traffic", Code("a table"), Absent, "connections between the hosts of a generated network"),
+    )
+    .tables(&[&super::HOST])
+    .lists(&[&super::NODE]),
+    key("router", Code("a list of tables"), Absent, "routers of the long form").lists(&[&super::ROUTER]),
+    key("link", Code("a list of tables"), Absent, "links of the long form").lists(&[&super::LINK]),
+    key("topology", Code("a table"), Absent, "a [generated network](#generated-networks)").tables(&[&super::TOPOLOGY]),
+    key("traffic", Code("a table"), Absent, "connections between the hosts of a generated network")
+        .tables(&[&super::TRAFFIC]),
 ];
 /// Keys of hosts alone or of all hosts.
 static COST: &[Key] = &[
@@ -68,6 +73,7 @@ static COST: &[Key] = &[
          for the same core. The model has neither segmentation offload nor a bound of the waiting segments",
     )
     .example("\"2 us\"")
+    .linux("0.0", "the kernel runs without a cost of segments")
     .stored()
     .left_out()
     .often(5, Draw::Spread(1, 200)),
@@ -116,6 +122,7 @@ static OWN: &[Key] = &[
         "different values for the links of hosts: `access = { rate = \"1 Gbit/s\", delay = \"10 \
              us\" }`",
     )
+    .tables(&[&super::ACCESS])
     .example("{ rate = \"1 Gbit/s\" }"),
 ];
 pub(super) static TRAFFIC: &[Key] = &[

@@ -6,10 +6,15 @@ use anabranch_stack::time::Duration;
 use super::super::words::DIRECTIONS;
 use super::Default::{Absent, Of, Required, Text};
 use super::Value::{Code, In, Words};
-use super::{FASTEST, LATEST, PAUSE, Part, RATE, SPAN, ZERO, key, ms, names};
+use super::{
+    EXPONENTIAL, FASTEST, LATEST, LOGNORMAL, OBJECT, PAGE, PARETO, PAUSE, Part, RATE, SPAN, Table, UNIFORM, ZERO, key,
+    ms, names,
+};
 
 /// The most octets of a transfer or a request, a petabyte.
 pub(crate) const MOST: u64 = 1_000_000_000_000_000;
+/// Distributions of drawn messages and intervals.
+const LAWS: &[&Table] = &[&UNIFORM, &EXPONENTIAL, &LOGNORMAL, &PARETO];
 const AMOUNT: Range = Range::Octets(1, MOST);
 const PLAYED: Range = Range::Time(ms(1), LATEST);
 
@@ -110,6 +115,7 @@ pub(super) static TRANSFER: &[Part] = &[
                 Required,
                 "size of each message. The first is written when the connection is open",
             )
+            .tables(LAWS)
             .example("\"1 kB\""),
             key(
                 "interval",
@@ -117,6 +123,7 @@ pub(super) static TRANSFER: &[Part] = &[
                 Required,
                 "time to the next message, whatever the connection does",
             )
+            .tables(LAWS)
             .example("\"20 ms\""),
             key("deadline", In(SPAN), Absent, "a message read later than this after its time is late")
                 .example("\"100 ms\""),
@@ -131,6 +138,8 @@ pub(super) static TRANSFER: &[Part] = &[
                 Required,
                 "the [page](#transfer-the-application): by name, drawn, or object by object",
             )
+            .tables(&[&PAGE])
+            .lists(&[&OBJECT])
             .example("\"amazon\""),
             key(
                 "connections",

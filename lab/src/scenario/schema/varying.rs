@@ -6,19 +6,12 @@ use anabranch_stack::time::Duration;
 use super::super::words::{CELLULAR as CELLULAR_PRESETS, LEO as LEO_PRESETS, SHAPES};
 use super::Default::{Of, Required, Text};
 use super::Value::{In, Words};
-use super::{DAY, HOUR, Key, NANOSECOND, RATE, RATIO, SECOND, ZERO, key, ms, names};
+use super::{DAY, HOUR, Key, NANOSECOND, Part, RATE, RATIO, SECOND, ZERO, key, ms, names};
 
 /// Delays of at most ten seconds.
 const SHORT: Range = Range::Time(ZERO, Duration::from_secs(10));
 
-pub(super) static LEO: &[Key] = &[
-    key(
-        "preset",
-        Words(|| LEO_PRESETS.to_vec()),
-        Required,
-        "the link that gives all other values ([links.md](links.md))",
-    )
-    .example("\"starlink-fixed-2024\""),
+static RATES: &[Key] = &[
     key("rate", In(RATE), Text("of the preset"), "median of the rate").directed(),
     key(
         "shape",
@@ -52,6 +45,44 @@ pub(super) static LEO: &[Key] = &[
         "relative standard deviation of the fast part of the rate",
     )
     .directed(),
+];
+
+static GAPS: &[Key] = &[
+    key("gap_median", In(Range::Time(NANOSECOND, DAY)), Text("of the preset"), "median length of a gap"),
+    key(
+        "gap_p95",
+        In(Range::Time(NANOSECOND, DAY)),
+        Text("of the preset"),
+        "95th percentile of the length of a gap, at least the median",
+    ),
+    key(
+        "gap_loss",
+        In(RATIO),
+        Text("of the preset"),
+        "probability that a packet sent in a gap is lost; else it waits for the end of the gap",
+    ),
+];
+
+static OUTAGES: &[Key] = &[
+    key("outages", In(Range::Number(0.0, 3600.0)), Text("of the preset"), "mean number of outages in an hour"),
+    key("outage_median", In(Range::Time(NANOSECOND, DAY)), Text("of the preset"), "median length of an outage"),
+    key(
+        "outage_p90",
+        In(Range::Time(NANOSECOND, DAY)),
+        Text("of the preset"),
+        "90th percentile of the length of an outage, at least the median",
+    ),
+];
+
+static LEO_PRESET: &[Key] = &[key(
+    "preset",
+    Words(|| LEO_PRESETS.to_vec()),
+    Required,
+    "the link that gives all other values ([links.md](links.md))",
+)
+.example("\"starlink-fixed-2024\"")];
+
+static ORBIT: &[Key] = &[
     key(
         "slot",
         In(Range::Time(SECOND, HOUR)),
@@ -89,19 +120,9 @@ pub(super) static LEO: &[Key] = &[
         Text("of the preset"),
         "how long before the boundary a gap begins",
     ),
-    key("gap_median", In(Range::Time(NANOSECOND, DAY)), Text("of the preset"), "median length of a gap"),
-    key(
-        "gap_p95",
-        In(Range::Time(NANOSECOND, DAY)),
-        Text("of the preset"),
-        "95th percentile of the length of a gap, at least the median",
-    ),
-    key(
-        "gap_loss",
-        In(RATIO),
-        Text("of the preset"),
-        "probability that a packet sent in a gap is lost; else it waits for the end of the gap",
-    ),
+];
+
+static AFTER_GAP: &[Key] = &[
     key(
         "gap_hold",
         In(Range::Time(ZERO, SECOND)),
@@ -115,56 +136,17 @@ pub(super) static LEO: &[Key] = &[
         "after a gap the round-trip time is higher by 3/4 to 5/4 of this, and falls back within \
              half a second",
     ),
-    key("outages", In(Range::Number(0.0, 3600.0)), Text("of the preset"), "mean number of outages in an hour"),
-    key("outage_median", In(Range::Time(NANOSECOND, DAY)), Text("of the preset"), "median length of an outage"),
-    key(
-        "outage_p90",
-        In(Range::Time(NANOSECOND, DAY)),
-        Text("of the preset"),
-        "90th percentile of the length of an outage, at least the median",
-    ),
 ];
-pub(super) static CELLULAR: &[Key] = &[
-    key(
-        "preset",
-        Words(|| CELLULAR_PRESETS.to_vec()),
-        Required,
-        "the link that gives all other values ([links.md](links.md))",
-    )
-    .example("\"lte-driving\""),
-    key("rate", In(RATE), Text("of the preset"), "median of the rate").directed(),
-    key(
-        "shape",
-        Words(names!(SHAPES)),
-        Text("of the preset"),
-        "whether the rate or its logarithm is normally distributed",
-    )
-    .directed(),
-    key(
-        "sigma",
-        In(Range::Number(0.0, 3.0)),
-        Text("of the preset"),
-        "standard deviation of the logarithm of the rate; of a normal rate as a share of the \
-             median",
-    )
-    .directed(),
-    key(
-        "correlation",
-        In(RATIO),
-        Text("of the preset"),
-        "correlation of the rate from one step to the next: slots of a satellite link, seconds \
-             of a cellular link",
-    )
-    .directed(),
-    key("least", In(RATE), Text("of the preset"), "lower bound of the rate, at most `most`").directed(),
-    key("most", In(RATE), Text("of the preset"), "upper bound of the rate").directed(),
-    key(
-        "ripple",
-        In(Range::Number(0.0, 1.0)),
-        Text("of the preset"),
-        "relative standard deviation of the fast part of the rate",
-    )
-    .directed(),
+
+static CELLULAR_PRESET: &[Key] = &[key(
+    "preset",
+    Words(|| CELLULAR_PRESETS.to_vec()),
+    Required,
+    "the link that gives all other values ([links.md](links.md))",
+)
+.example("\"lte-driving\"")];
+
+static RADIO: &[Key] = &[
     key(
         "slow",
         In(RATIO),
@@ -212,31 +194,28 @@ pub(super) static CELLULAR: &[Key] = &[
         Text("of the preset"),
         "standard deviation of the change of the logarithm of the rate at a change of cell",
     ),
-    key("gap_median", In(Range::Time(NANOSECOND, DAY)), Text("of the preset"), "median length of a gap"),
-    key(
-        "gap_p95",
-        In(Range::Time(NANOSECOND, DAY)),
-        Text("of the preset"),
-        "95th percentile of the length of a gap, at least the median",
-    ),
-    key(
-        "gap_loss",
-        In(RATIO),
-        Text("of the preset"),
-        "probability that a packet sent in a gap is lost; else it waits for the end of the gap",
-    ),
-    key(
-        "failure",
-        In(RATIO),
-        Text("of the preset"),
-        "probability that a change of cell fails, and the link is set up again in 0.3 to 1 s",
-    ),
-    key("outages", In(Range::Number(0.0, 3600.0)), Text("of the preset"), "mean number of outages in an hour"),
-    key("outage_median", In(Range::Time(NANOSECOND, DAY)), Text("of the preset"), "median length of an outage"),
-    key(
-        "outage_p90",
-        In(Range::Time(NANOSECOND, DAY)),
-        Text("of the preset"),
-        "90th percentile of the length of an outage, at least the median",
-    ),
+];
+
+static FAILURE: &[Key] = &[key(
+    "failure",
+    In(RATIO),
+    Text("of the preset"),
+    "probability that a change of cell fails, and the link is set up again in 0.3 to 1 s",
+)];
+
+pub(super) static LEO: &[Part] = &[
+    Part { title: "", keys: LEO_PRESET },
+    Part { title: "", keys: RATES },
+    Part { title: "", keys: ORBIT },
+    Part { title: "", keys: GAPS },
+    Part { title: "", keys: AFTER_GAP },
+    Part { title: "", keys: OUTAGES },
+];
+pub(super) static CELLULAR: &[Part] = &[
+    Part { title: "", keys: CELLULAR_PRESET },
+    Part { title: "", keys: RATES },
+    Part { title: "", keys: RADIO },
+    Part { title: "", keys: GAPS },
+    Part { title: "", keys: FAILURE },
+    Part { title: "", keys: OUTAGES },
 ];

@@ -6,7 +6,7 @@ use super::super::units::{FREQUENCY, LENGTH, LEVEL, POWER};
 use super::super::words::{FADINGS, LIKES, MODES, PATH_LOSSES};
 use super::Default::{Absent, Of, Text};
 use super::Value::{Code, In, Name, Quantity, Words};
-use super::{Draw, Key, LATEST, MOST_PACKETS, NANOSECOND, Part, ZERO, key, ms, names};
+use super::{Draw, Key, LATEST, MOST_PACKETS, NANOSECOND, Part, WAYPOINT, ZERO, key, ms, names};
 use crate::wifi::edca::Category;
 use crate::wifi::error::Model;
 use crate::wifi::phy::Standard;
@@ -143,6 +143,7 @@ static WIFI_OLD: &[Key] = &[
         "`{ at = \"10 s\", distance = \"80 m\" }` or with `position`: where the station is \
              when; it moves evenly between them",
     )
+    .lists(&[&WAYPOINT])
     .example("[{ at = \"10 s\", distance = \"80 m\" }]")
     .often(10, Draw::Code),
 ];

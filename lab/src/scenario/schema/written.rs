@@ -88,7 +88,7 @@ pub(crate) fn allowed(key: &Key) -> String {
         Value::Code(text) => text.to_owned(),
         Value::Quantity(kind, least, most) => kind.between(least, most),
         Value::Either(one, other) => format!("{}, or {}", between(one), between(other)),
-        Value::Inner(_) => "a table".to_owned(),
+        Value::Inner => "a table".to_owned(),
         _ => {
             let (range, words) = key.range().expect("the other values have one");
             let mut list: Vec<String> = words.iter().map(word).collect();

@@ -56,7 +56,11 @@ fn a_bad_override_is_told_as_such() {
         said("path.0.dealy", "1 ms").contains("path[0].dealy (from --set): unknown key\n  did you mean \"delay\"?")
     );
     assert!(said("conection.mss", "9").contains("conection (from --set): unknown key\n  did you mean \"connection\"?"));
-    assert!(said("path.delay", "1 ms").contains("name one of them, such as path[0].delay"));
+    assert!(said("path.delay", "1 ms").contains("name one of them by its number, such as path[0].delay"));
+    assert!(said("path.loss.loss_bad", "1 %").contains("such as path[0].loss"));
+    assert!(said("path.lte.delay", "1 ms").contains("such as path[0].delay"));
+    let named = over("[transfer]\n[[path]]\n[[path]]\nname = 'lte'", &[("path.lte.delay", "1 ms")]).unwrap_err();
+    assert!(named.contains("\"lte\" is path[1]: write path[1].delay"), "{named}");
     assert!(said("path[1].loss.loss_bad", "1 %").contains("set the whole of it: path[1].loss=..."));
     assert!(said("transfer[0].bytes", "1 MB").contains("transfer (from --set): is a table, not a list"));
     assert!(said("link[0].rate", "1 Mbit/s").contains("the scenario has no [[link]]"));

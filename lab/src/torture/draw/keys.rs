@@ -8,8 +8,8 @@ use crate::torture::dice::Dice;
 
 /// A value of `key`, or `None` if code has to draw it.
 pub fn drawn(dice: &mut Dice, key: &Key) -> Option<Value> {
-    if let Shape::Inner(table) = key.value {
-        let inner = table.keys().filter(|key| dice.percent(key.often)).collect::<Vec<_>>();
+    if matches!(key.value, Shape::Inner) {
+        let inner = key.inner().keys().filter(|key| dice.percent(key.often)).collect::<Vec<_>>();
         let values = inner.into_iter().filter_map(|key| Some((key.name.to_owned(), drawn(dice, key)?)));
         return Some(Value::Table(values.collect()));
     }
