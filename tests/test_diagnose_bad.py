@@ -380,7 +380,7 @@ def test_without_a_subflow_that_held_the_others_up_the_remedy_leaves_no_path_out
 
 
 def cut_at(snap: int, folder: Path) -> list[Path]:
-    """The captures of a bond with VXLAN on its second path, with a shorter snap length (``tcpdump -s``)."""
+    """Captures of a bond with VXLAN on its second path, as ``tcpdump -s`` with a shorter snap length writes them."""
     made = []
     for name in ("vpn-dsl0", "vpn-lte0"):
         octets = gzip.decompress((EXAMPLES / f"{name}.pcap.gz").read_bytes())

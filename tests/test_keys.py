@@ -13,6 +13,8 @@ import pytest
 import anabranch as ab
 from anabranch import _core, scenario_keys
 from anabranch.cli.main import run_command
+from anabranch.diagnosis.remedies import _is_constant
+from anabranch.sweeps.chance import nothing_random
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MARK = re.compile(r"(<!-- keys of ([^\n]*?) -->\n\n)((?:\|[^\n]*\n)*)")
@@ -110,3 +112,18 @@ def test_a_diagnosis_names_the_processor_of_a_host_that_is_busy(cost: str, named
     text = " ".join(ab.diagnose(tmp_path / "run").connections[0]["sentences"])
     assert ("Main cause: the processor of " in text) == named, text
     assert not named or f"each segment costs {cost}" in text, text
+
+
+def test_the_capacity_of_a_policed_path_is_not_the_rate_of_its_link(tmp_path: Path) -> None:
+    scenario = ab.Scenario.two_path("20 Mbit/s, 10 ms", "5 Mbit/s, 20 ms", transfer="2 s")
+    scenario.set({"path.0.policer.rate": "4 Mbit/s", "path.0.policer.burst": "16 kB"}).run().save(tmp_path / "run")
+    policed, free = ab.diagnose(tmp_path / "run").connections[0]["subflows"]
+    assert free["capacity_mbps"] == 5
+    assert policed["capacity_mbps"] != 20
+
+
+def test_remedies_vary_no_delay_that_varies_already() -> None:
+    scenario = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="1 MB")
+    varied = scenario.set("path.0.delay_variation", "2 ms").check()["links"]
+    assert [_is_constant(link) for link in varied] == [False, True]
+    assert not nothing_random([scenario.set("path.0.delay_variation", "2 ms")])

@@ -292,7 +292,7 @@ def remedies(
 def _is_constant(link: Mapping[str, Any]) -> bool:
     """Nothing about the delay of `link` is random, so that its runs would be alike."""
     sides = (link["up"], link["down"])
-    return link["wifi"] is None and not any(s["delay_variation"] or s["trace"] or s["weather"] for s in sides)
+    return link["wifi"] is None and not any(s["delay_variation"] != 0 or s["trace"] or s["weather"] for s in sides)
 
 
 def _possible(base: Scenario, all_: Sequence[Change]) -> tuple[dict[str, Change], dict[str, str]]:

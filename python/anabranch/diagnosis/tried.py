@@ -59,7 +59,8 @@ def with_trials(
         on = On(found_twin.scenario, measured=measured, open=found_twin.open)
     sentence, fields = None, None
     if main["incomplete"]:
-        # Data that the capture lacks may be what limited the connection: a change that helps the twin proves nothing.
+        # Data that the capture lacks may be what limited the connection: a change that helps the
+        # twin proves nothing.
         return {**found, "twin": twin, "remedies": None}
     if not twin["like"] and not twin["interrupted"]:
         sentence = _unlike(twin)

@@ -1,5 +1,6 @@
 """From a scenario to a run of the user-mode kernel; what Linux or the topology cannot follow is refused by name."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from anabranch import scenario_keys
@@ -37,6 +38,9 @@ def spec_of(resolved: dict[str, Any], ablation: "dict[str, bool] | None" = None)
         raise _refused("stack", f'"{resolved["stack"]}"', "the papers' model is not Linux")
     if len(resolved["connections"]) != 1:
         raise _refused("connection", f"{len(resolved['connections'])} connections", "the kernel runs one")
+    for host in resolved.get("host", ()):
+        for key, value, why in _other_than_linux("host", host):
+            raise _refused(f"host.{key}", str(value), why)
     c = resolved["connections"][0]
     _check_connection(c)
     links = {link["name"]: link for link in resolved["links"]}
@@ -67,19 +71,26 @@ def _refused(key: str, value: str, why: str, remedy: str = "") -> KernelError:
     return KernelError(f"{key}: {value} cannot be compared with Linux: {why}{tail}")
 
 
+def _other_than_linux(table: str, resolved: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """Yield key, value and reason for each key of a table whose resolved value Linux does not have.
+
+    A key that the resolved scenario leaves out has its default, which Linux has.
+    """
+    for key in scenario_keys.every():
+        if key["table"] == table and key["linux"]:
+            only, name = key["linux"]["value"], key["json"]
+            if resolved.get(name, only) != only:
+                yield key["key"], resolved[name], key["linux"]["why"]
+
+
 def _check_connection(c: dict[str, Any]) -> None:
     if c["protocol"] == "udp":
         raise _refused("connection.protocol", '"udp"', "there is nothing to compare")
     if c["controller"] not in CONTROLLERS:
         remedy = "set connection.controller to uncoupled or cubic"
         raise _refused("connection.controller", f'"{c["controller"]}"', "Linux 6.1 has reno and cubic", remedy)
-    for key in scenario_keys.every():
-        if (
-            key["table"] == "connection"
-            and key["linux"]
-            and c.get(key["json"], key["linux"]["value"]) != key["linux"]["value"]
-        ):
-            raise _refused(f"connection.{key['key']}", str(c[key["json"]]), key["linux"]["why"])
+    for key, value, why in _other_than_linux("connection", c):
+        raise _refused(f"connection.{key}", str(value), why)
     _check_times(c)
     if c["send_buffer_bytes"] is not None and c["send_buffer_bytes"] < _WRITE_MEMORY:
         # Over 20 Mbit/s, 50 ms: tcp_wmem of 30, 60, 120 kB leaves TCP 64, 73, 80 kB in flight, MPTCP 29, 52, 83.
@@ -156,20 +167,19 @@ def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
         raise refuse("queue", "a queue in octets", "the kernel's queue counts packets")
     if not isinstance(d["loss"], int | float):
         raise refuse("loss", "loss in bursts", "the kernel drops independently")
-    for key in scenario_keys.every():
-        # The resolved name of `mtu` says which of its parts is meant.
-        name = {"mtu": "mtu_bytes"}.get(key["key"], key["json"])
-        if key["table"] == "path" and key["directed"] and key["linux"] and d[name] != key["linux"]["value"]:
-            raise refuse(key["key"], d[name], key["linux"]["why"])
-    if d["delay_variation"] and (d["delay_redraw"] != "packet" or not d["overtaking"]):
-        raise refuse("delay_variation", d["delay_variation"], "netem draws for each packet, and packets overtake")
+    for key, value, why in _other_than_linux("path", d):
+        raise refuse(key, value, why)
     delay = round(d["delay_s"] * 1e6)
+    # A share of the delay, or a time.
+    jitter = round(d["delay_variation_s"] * 1e6) if "delay_variation_s" in d else round(delay * d["delay_variation"])
+    if jitter and (d["delay_redraw"] != "packet" or not d["overtaking"]):
+        raise refuse("delay_variation", f"{jitter} us", "netem draws for each packet, and packets overtake")
     return {
         "rate_bps": d["rate_bps"],
         "overhead": d["overhead_bytes"],
         "queue": d["queue_packets"],
         "delay_us": delay,
-        "jitter_us": round(delay * d["delay_variation"]),
+        "jitter_us": jitter,
         "loss": d["loss"],
     }
 

@@ -65,7 +65,10 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
         "remedy": Phrase("use more paths or faster ones: a larger window or buffer would not raise the goodput"),
     },
 }
-"""By field of the JSON: how a capture shows it, and what may help. Labels and meanings: lab/src/metrics/causes.rs."""
+"""For each cause, by its key in the JSON: how a capture shows the cause, and a remedy that may help.
+
+Labels and meanings of the causes are in lab/src/metrics/causes.rs.
+"""
 
 PACING = Phrase("pacing")
 """What `cwnd` may be if it cannot be told from the application or the send buffer."""

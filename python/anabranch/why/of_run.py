@@ -111,7 +111,7 @@ def _rates(resolved: Mapping[str, Any], number: int, *, from_client: bool) -> li
 
 
 def _is_constant(link: Mapping[str, Any], side: Mapping[str, Any], users: int) -> bool:
-    varies = link["wifi"] or link["changes"] or side["trace"] or side["weather"]
+    varies = link["wifi"] or link["changes"] or side["trace"] or side["weather"] or side.get("policer")
     return users == 1 and not varies and not side["overhead_bytes"]
 
 

@@ -1,4 +1,4 @@
-"""The sentences of the report on AINA 2014."""
+"""Sentence templates of the report of the study `alheid-2014-aina`."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The sentences of the report on ICIPEE 2014."""
+"""Sentence templates of the report of the study `arabi-2014-icipee`."""
 
 from collections.abc import Mapping
 

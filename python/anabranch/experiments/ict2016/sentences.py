@@ -1,4 +1,4 @@
-"""The sentences of the report on ICT 2016."""
+"""Sentence templates of the report of the study `alheid-2016-ict`."""
 
 from collections.abc import Mapping
 

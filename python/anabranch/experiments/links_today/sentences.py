@@ -1,4 +1,4 @@
-"""The sentences of the report on links of today."""
+"""Sentence templates of the report of the study `links-today`."""
 
 from anabranch.sentences import Phrase, Sentence
 

@@ -1,4 +1,4 @@
-"""The sentences of the report on Pareto optimality."""
+"""Sentence templates of the report of the study `pareto`."""
 
 from anabranch.sentences import Phrase, Sentence
 

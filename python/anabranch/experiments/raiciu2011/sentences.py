@@ -1,4 +1,4 @@
-"""The sentences of the report on fat-trees."""
+"""Sentence templates of the report of the study `raiciu-2011-fattree`."""
 
 from anabranch.sentences import Phrase, Sentence
 

@@ -1,4 +1,4 @@
-"""The sentences of the report on the receive buffer."""
+"""Sentence templates of the report of the study `receive-buffer`."""
 
 from anabranch.sentences import Phrase, Sentence
 

@@ -1,4 +1,4 @@
-"""The sentences of the report on reordering today."""
+"""Sentence templates of the report of the study `reordering-today`."""
 
 from anabranch.sentences import Phrase, Sentence
 

@@ -1,4 +1,4 @@
-"""The sentences of the report on schedulers."""
+"""Sentence templates of the report of the study `schedulers`."""
 
 from anabranch.sentences import Phrase, Sentence
 

@@ -1,4 +1,4 @@
-"""The sentences of the report on SIMS 2014."""
+"""Sentence templates of the report of the study `alheid-2014-sims`."""
 
 from collections.abc import Mapping
 

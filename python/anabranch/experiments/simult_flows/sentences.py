@@ -1,4 +1,4 @@
-"""The sentences of the report on simultaneous flows."""
+"""Sentence templates of the report of the study `simult-flows`."""
 
 from anabranch.sentences import Phrase, Sentence
 
