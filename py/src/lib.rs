@@ -177,7 +177,7 @@ fn template() -> String {
     scenario::template()
 }
 
-/// The table of keys as JSON: one object for each key of each table.
+/// The table of scenario keys as a JSON list: one object for each key of each table.
 #[pyfunction]
 fn keys() -> String {
     Value::from(scenario::keys()).to_string()
@@ -244,8 +244,8 @@ fn registry() -> String {
     .to_string()
 }
 
-/// What numbers are called and mean, as JSON: `columns`, each a measure with one value, `causes` of waiting, and
-/// words of `percentiles`.
+/// The table of measures as JSON: `columns` (one object for each measure), `causes` (what a sender
+/// waits for) and `percentiles` (labels of percentiles).
 #[pyfunction]
 fn measures() -> String {
     let causes: Vec<Value> = Cause::ALL.iter().map(|cause| cause.info().json()).collect();

@@ -46,23 +46,26 @@ pub enum ArrivalKind {
     DuplicateInData,
 }
 
-/// What keeps a subflow, or the whole connection, from sending new data. Of a subflow the first that applies.
+/// What keeps a subflow, or the whole connection, from sending new data. Of a subflow the first
+/// that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendBlock {
     /// The subflow is not established: not yet, or no longer.
     NotUp,
-    /// The subflow's retransmission timer has expired at least twice in a row without an acknowledgement.
+    /// The subflow's retransmission timer has expired at least twice in a row without an
+    /// acknowledgement.
     Failed,
     /// The subflow repairs a loss: fast recovery, or after a timeout.
     Recovery,
-    /// The peer's window is used up. Of a subflow: it takes no full segment, and there is more to send.
+    /// The peer's window is used up. Of a subflow: it takes no full segment, and there is more to
+    /// send.
     ReceiveWindow,
-    /// No congestion window has room. Of a subflow: its own has none for a full segment or for the burst that waits, or
-    /// pacing delays the segment.
+    /// No congestion window has room. Of a subflow: its own has none for a full segment or for the
+    /// burst that waits, or pacing delays the segment.
     Cwnd,
     /// The scheduler waits for another subflow.
     Scheduler,
-    /// Everything written has been sent, and the send buffer is full until some of it is acknowledged at data level.
+    /// All written data were sent. The send buffer is full until a DATA_ACK frees room.
     SendBuffer,
     /// There is nothing new to send.
     Application,

@@ -15,8 +15,8 @@ PROGRAMS = {
 TRANSFERS = """accounting applications bbr changes chance delay determinism ending failover fast_open gaps golden judges
     latency loss_cycles messages middlebox path_mtu paths pep receivers schedulers scripts torture_found"""
 
-# Parts of the names of files of Python tests that analyse captures, read scenarios and traces, or compare figures of
-# runs.
+# Parts of the names of files of Python tests that analyse captures, read scenarios and traces, or
+# compare figures of runs.
 PYTHON = """alike analyze applications bad_input capture compare diagnose encapsulation explain floats functions
     identical json link_use nothing_arrived other_links python qlog start trace twin varying version0"""
 

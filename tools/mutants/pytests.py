@@ -10,8 +10,8 @@ PACKAGE = "python/anabranch"
 PLUGIN = Path(__file__).resolve().parent / "plugin"
 # Limit of the virtual memory of each process, in octets.
 MEMORY = 8 << 30
-# Limit of the processor time of the tests of a mutant: START seconds and TIMES what they take without
-# the mutant.
+# Limit of the processor time of the tests of a mutant: START seconds and TIMES what they take
+# without the mutant.
 START, TIMES = 30, 4
 
 

@@ -85,7 +85,8 @@ pub fn told(number: u32, second: bool, and: bool) -> bool {
     second
 }
 
-/// Forgets which mutants were seen: each is noted again when it is reached again. For `plugin/switched.py`.
+/// Forgets which mutants were seen: each is noted again when it is reached again. For
+/// `plugin/switched.py`.
 #[unsafe(no_mangle)]
 pub extern "C" fn anabranch_mutants_forget() {
     SEEN.iter().for_each(|seen| seen.store(false, Relaxed));

@@ -288,7 +288,8 @@ mod tests {
         s.order.settle(60, &mut s.pieces);
         assert_eq!((s.order.missing(), s.delivered(), s.order.is_ahead(60)), (0, vec![0], false));
     }
-    /// One segment more than any receiver holds waits behind a hole: the capture lacks the hole, so it is passed at once.
+    /// One segment more than any receiver holds waits behind a hole: the capture lacks the hole, so
+    /// it is passed at once.
     #[test]
     fn a_hole_before_too_much_is_given_up() {
         let mut s = Seen::new();

@@ -229,7 +229,8 @@ mod tests {
         ]
     }
 
-    /// Side 0 sends a SYN at 1000. An acknowledgement of what was before it is no answer; the SYN/ACK at 3000 is.
+    /// Side 0 sends a SYN at 1000. An acknowledgement of what was before it is no answer; the
+    /// SYN/ACK at 3000 is.
     #[test]
     fn a_syn_is_answered_by_what_acknowledges_it() {
         let mut place = Place::new(Tap::default());

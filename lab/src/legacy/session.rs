@@ -28,7 +28,7 @@ use crate::sim::packet::{Packet, PacketId};
 mod data;
 mod handshake;
 
-/// Initial sequence numbers and tokens are below this (rule 1).
+/// Upper bound, exclusive, of random initial sequence numbers and tokens (docs/legacy.md, rule 1).
 const NUMBERS: f64 = 1000.0;
 /// The advertised window, always (rule 2).
 const WINDOW: u16 = 65_535;

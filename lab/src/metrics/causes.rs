@@ -1,9 +1,11 @@
-//! What a sender of data waits for: the one account of waiting, of a run and of captures, of subflows and of connections.
+//! What a sender of data waits for: the one account of waiting, of a run and of captures, of
+//! subflows and of connections.
 //!
-//! Of a subflow exactly one cause applies at every instant, the first in this list but [`Cause::Link`]. A run knows it
-//! (`sim::stream::causes`), a capture finds it out (`capture::waiting`). Time counts from the connection's first SYN to the
-//! last time that its sender sent data or was told of new data that had arrived. `limits` of a summary is a view of the
-//! same causes, of the connection as a whole: [`VIEW`].
+//! Of a subflow exactly one cause applies at every instant, the first in this list but
+//! [`Cause::Link`]. A run knows it (`sim::stream::causes`), a capture finds it out
+//! (`capture::waiting`). Time counts from the connection's first SYN to the last time that its
+//! sender sent data or was told of new data that had arrived. `limits` of a summary is a view of
+//! the same causes, of the connection as a whole: [`VIEW`].
 
 use anabranch_stack::event::SendBlock;
 use serde_json::{Map, Value, json};
@@ -31,8 +33,8 @@ pub enum Cause {
     SendBuffer,
     /// There is nothing to send.
     Application,
-    /// Of a connection as a whole: the receive window or the send buffer is full, but so are all links, so that more room
-    /// would not help. See [`Waiting`].
+    /// Of a connection as a whole: the receive window or the send buffer is full, but so are all
+    /// links, so that more room would not help. See [`Waiting`].
     Link,
 }
 
@@ -41,11 +43,13 @@ pub enum Cause {
 pub enum Evidence {
     /// Packets prove it.
     Packets,
-    /// No packet says it, only the sender's timing: a capture at the receiver knows the sum of these causes.
+    /// No packet says it, only the sender's timing: a capture at the receiver knows the sum of
+    /// these causes.
     Timing,
     /// The same, and even at the sender it may look like the others of this kind.
     OpenTiming,
-    /// No capture tells it from the window or buffer that is full meanwhile: only the account of a run has it.
+    /// No capture tells it from the window or buffer that is full meanwhile: only the account of a
+    /// run has it.
     Run,
 }
 
@@ -166,7 +170,8 @@ impl Cause {
         Self::Link,
     ];
 
-    /// What the engine says keeps it from sending; `holds` says whether the receiver holds data behind a gap.
+    /// What the engine says keeps it from sending; `holds` says whether the receiver holds data
+    /// behind a gap.
     #[inline]
     pub fn of(block: SendBlock, holds: impl FnOnce() -> bool) -> Self {
         match block {
@@ -187,7 +192,8 @@ impl Cause {
         &INFO[self as usize]
     }
 
-    /// The sender waits for room in the receive window or in its send buffer, of which full links make no use.
+    /// The sender waits for room in the receive window or in its send buffer, of which full links
+    /// make no use.
     #[inline]
     pub fn is_window(self) -> bool {
         matches!(self, Self::ReceiveWindow | Self::HeadOfLine | Self::SendBuffer)
@@ -206,18 +212,20 @@ pub fn shares(times: &Times, causes: &[Cause]) -> Value {
 
 /// For how long a sender waited for what.
 ///
-/// A window or buffer that is used up is not what limits a sender whose links are full. Whether links are full cannot be
-/// told by one look: a sender that is allowed one window each round trip finds the link full whenever it looks, since it has
-/// just sent. So an interval counts as one of full links if they were full after the last segment of a burst was sent and still
-/// full at the next event. Such intervals are judged a second at a time: only if links were full for nine tenths of it, the
-/// time goes to [`Cause::Link`].
+/// A window or buffer that is used up is not what limits a sender whose links are full. Whether
+/// links are full cannot be told by one look: a sender that is allowed one window each round trip
+/// finds the link full whenever it looks, since it has just sent. So an interval counts as one of
+/// full links if they were full after the last segment of a burst was sent and still full at the
+/// next event. Such intervals are judged a second at a time: only if links were full for nine
+/// tenths of it, the time goes to [`Cause::Link`].
 #[derive(Clone, Debug, Default)]
 pub struct Waiting {
     now: Option<(Cause, u64)>,
     /// The links were full when `now` began.
     full: bool,
     spent: Times,
-    /// Time spent waiting for windows and buffers that is not judged yet; then for how much of it links were full.
+    /// Time spent waiting for windows and buffers that is not judged yet; then for how much of it
+    /// links were full.
     pending: Times,
     pending_full: u64,
 }
@@ -226,13 +234,15 @@ pub struct Waiting {
 const JUDGED: u64 = 1_000_000_000;
 
 impl Waiting {
-    /// The sender waits for room in a window or buffer, so the caller has to find out whether its links are full.
+    /// The sender waits for room in a window or buffer, so the caller has to find out whether its
+    /// links are full.
     #[inline]
     pub fn is_window(&self) -> bool {
         self.now.is_some_and(|(wait, _)| wait.is_window())
     }
 
-    /// An event at a sender that waits for room in a window or buffer: whether its links are `full` at that time.
+    /// An event at a sender that waits for room in a window or buffer: whether its links are `full`
+    /// at that time.
     pub fn look(&mut self, now: u64, full: bool) {
         let Some((wait, since)) = &mut self.now else { return };
         let time = now - *since;
@@ -258,7 +268,8 @@ impl Waiting {
         spent
     }
 
-    /// From `now` on the sender waits for `wait`. If that is room in a window or buffer, `full` says whether its links are full.
+    /// From `now` on the sender waits for `wait`. If that is room in a window or buffer, `full`
+    /// says whether its links are full.
     #[inline]
     pub fn set(&mut self, now: u64, wait: Cause, full: bool) {
         self.full = full;
@@ -299,7 +310,8 @@ mod tests {
         assert_eq!(t.iter().sum::<u64>(), 8);
     }
 
-    /// Links that are full all the time make a window irrelevant; links that are full after each burst do not.
+    /// Links that are full all the time make a window irrelevant; links that are full after each
+    /// burst do not.
     #[test]
     fn a_full_window_counts_as_the_links_only_while_these_stay_full() {
         let second = 1_000_000_000;

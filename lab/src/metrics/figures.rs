@@ -20,7 +20,8 @@ pub(crate) fn jain(connections: &[Value]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (x.len() as f64 * squares))
 }
 
-/// Puts the percentiles that `measure` has: `quantile` gives the value that a part of all values does not exceed.
+/// Puts the percentiles that `measure` has: `quantile` gives the value that a part of all values
+/// does not exceed.
 pub(crate) fn put_percentiles(o: &mut Map<String, Value>, measure: &Measure, quantile: impl Fn(f64) -> Option<f64>) {
     let Parts::Percentiles(count) = measure.parts else { return };
     let value = |&(name, _, p): &(&str, &str, f64)| (name.to_owned(), quantile(p).into());

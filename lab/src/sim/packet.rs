@@ -215,7 +215,8 @@ mod tests {
 
     use super::*;
 
-    /// A packet whose segment begins at `origin`, sent `transmissions` times, that holds `count` segments.
+    /// A packet whose segment begins at `origin`, sent `transmissions` times, that holds `count`
+    /// segments.
     fn packet(origin: u32, transmissions: u8, count: u16) -> Packet {
         let segment = Segment { seq: origin, ..Segment::default() };
         let mut packet = Packet::new(segment, 0, 0, true, SendKind::New, transmissions);
@@ -223,7 +224,8 @@ mod tests {
         packet
     }
 
-    /// What is joined is noted while segments of the same length, sent as often, follow each other one by one.
+    /// What is joined is noted while segments of the same length, sent as often, follow each other
+    /// one by one.
     #[test]
     fn equal_segments_in_a_row_are_appended() {
         let mut whole = packet(1000, 1, 1);

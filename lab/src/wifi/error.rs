@@ -5,10 +5,11 @@
 //!   them by default (Patidar, Roy, Henderson, Chandramohan, "Link-to-system mapping for ns-3 Wi-Fi
 //!   OFDM error models", WNS3 2017). The numbers in [`super::table`] were read from ns-3.37 by
 //!   asking its model. 9 Mbit/s is not among them; it takes the union bound with the first term of
-//!   the code's spectrum, as ns-3 does. From 802.11n on ns-3 takes the same rates, by modulation
-//!   and code. For 1024-QAM it has none: it falls back to the first two terms of a union bound that
-//!   is 3 to 4 dB more pessimistic than the default (`like = "ns-3"`); by default 1024-QAM takes
-//!   256-QAM's rates at the same code, as many dB later as the union bounds of `nist` lie apart.
+//!   the code's spectrum, as ns-3 does. From 802.11n on, ns-3 uses the same rates, by
+//!   modulation and code. ns-3 has no rates of 1024-QAM. With `like = "ns-3"`, 1024-QAM uses the
+//!   first two terms of a union bound, as ns-3 does, which is 3 to 4 dB more pessimistic than the
+//!   default. By default, 1024-QAM uses the rates of 256-QAM at the same code, shifted by the
+//!   distance in dB between the union bounds of `nist`.
 //! - `nist`: the union bound over ten terms of the spectrum (Pei and Henderson, "Validation of OFDM
 //!   error rate model in ns-3", 2010). About 4 dB more pessimistic.
 //! - DSSS has closed forms, the same under both names: DBPSK exact, DQPSK in the approximation of

@@ -1,6 +1,6 @@
-//! Golden reports of captures: scenarios of every kind, and the hash of what `analyze` says of the captures of each
-//! (`tests/data/capture_accounts.toml`). That what it says is near the truth is a matter of other tests (`capture_own`, and
-//! tests/test_diagnose_truth.py): these hold it still.
+//! Golden reports of captures: scenarios of every kind, and the hash of what `analyze` says of the
+//! captures of each (`tests/data/capture_accounts.toml`). That what it says is near the truth is a
+//! matter of other tests (`capture_own`, and tests/test_diagnose_truth.py): these hold it still.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -95,8 +95,9 @@ fn lacking(file: &[u8], gone: fn(usize) -> bool) -> Vec<u8> {
 const VIEWS: [&str; 6] =
     ["sender", "receiver", "both", "sender, cut off", "sender, lacking packets", "both, the receiver's from later on"];
 
-/// Runs the scenario of an account and reads its captures, as in `VIEWS`: those of the sender also cut off at two thirds, and
-/// without every fortieth packet; those of the receiver also without the first packet.
+/// Runs the scenario of an account and reads its captures, as in `VIEWS`: those of the sender also
+/// cut off at two thirds, and without every fortieth packet; those of the receiver also without the
+/// first packet.
 fn found(account: &Account) -> (String, [String; 6]) {
     let scenario = scenario(&account.scenario);
     let files: BTreeMap<String, Vec<u8>> = pcap::capture(&scenario).1;

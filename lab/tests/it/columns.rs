@@ -1,4 +1,5 @@
-//! The tables of docs/columns.md are made of the table of measures: `make columns` writes them, this test compares them.
+//! The tables of docs/columns.md are made of the table of measures: `make columns` writes them,
+//! this test compares them.
 //!
 //! A table stands between `<!-- table: NAME -->` and `<!-- end of table -->`.
 

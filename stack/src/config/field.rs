@@ -48,13 +48,16 @@ impl Field {
     }
 }
 
-/// How a type of a field is written.
+/// A type of a field, converted from and to a [`Setting`].
 trait Written: Sized {
+    /// Returns the value as a setting. `words` are the words of the field.
     fn read(self, words: &[&'static str]) -> Setting;
+    /// Returns the value of a setting that the field allows.
     fn made(value: Setting) -> Self;
 }
 
-/// The only type that a setting in range can have is the field's.
+/// # Panics
+/// Always: `value` has another type than the field, so it was not checked against its range.
 fn misfit<T>(value: Setting) -> T {
     unreachable!("{value:?} was checked against the range of the field")
 }
@@ -143,12 +146,12 @@ impl Written for DsnOctets {
     }
 }
 
-/// The word of `value` in a list of names.
+/// Returns the name of `value` in `names`.
 fn word<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> Setting {
     Setting::Word(names.iter().find(|(_, v)| v == value).map_or("", |(name, _)| name))
 }
 
-/// The value that `setting` names.
+/// Returns the value of the name `setting` in `names`.
 fn named<T: Copy>(names: &[(&'static str, T)], setting: Setting) -> T {
     let found = names.iter().find(|(name, _)| Setting::Word(name) == setting);
     found.map_or_else(|| misfit(setting), |(_, value)| *value)
@@ -177,7 +180,8 @@ words! {
     RtoFloor, RTO_FLOORS;
 }
 
-const fn first<T, const N: usize>(names: &[(&'static str, T)]) -> [&'static str; N] {
+/// Returns the names of a list of names and values.
+const fn names<T, const N: usize>(names: &[(&'static str, T)]) -> [&'static str; N] {
     let mut words = [""; N];
     let mut i = 0;
     while i < N {
@@ -232,8 +236,8 @@ const TIMEOUT: Range = Range::Time(MICROSECOND, HOUR);
 
 /// Fields in the order in which resolved scenarios list them.
 pub static FIELDS: &[Field] = &[
-    field!(response, Range::Word, &first::<_, { RESPONSES.len() }>(RESPONSES)),
-    field!(acknowledgement, Range::Word, &first::<_, { ACKNOWLEDGEMENTS.len() }>(ACKNOWLEDGEMENTS)),
+    field!(response, Range::Word, &names::<_, { RESPONSES.len() }>(RESPONSES)),
+    field!(acknowledgement, Range::Word, &names::<_, { ACKNOWLEDGEMENTS.len() }>(ACKNOWLEDGEMENTS)),
     // An IPv4 packet has 65535 octets, of which headers without options take 40.
     field!(mss, Range::Whole(1, 65_495)),
     field!(receive_buffer, BUFFER, &["unlimited"]),
@@ -245,7 +249,7 @@ pub static FIELDS: &[Field] = &[
     field!(min_rto, TIMEOUT),
     field!(max_rto, TIMEOUT),
     field!(initial_rto, TIMEOUT),
-    field!(rto_floor, Range::Word, &first::<_, { RTO_FLOORS.len() }>(RTO_FLOORS)),
+    field!(rto_floor, Range::Word, &names::<_, { RTO_FLOORS.len() }>(RTO_FLOORS)),
     field!(sack_timing, Range::Flag),
     field!(window_validation, Range::Flag),
     field!(count_segments, Range::Flag),

@@ -1,4 +1,4 @@
-"""A plugin of pytest that records which mutants of the Rust crates each test reaches (`switch.rs`).
+"""A pytest plugin that records which mutants of the Rust crates each test reaches (`switch.rs`).
 
 With ANABRANCH_MUTANTS_RECORD, a folder, each process of pytest writes a file there with a line of
 JSON for each test that passed: its node ID, its processor time in seconds, and the numbers of the
@@ -67,7 +67,8 @@ def pytest_runtest_protocol(item: Any) -> Iterator[None]:
     failed = item.session.testsfailed
     begin = sum(os.times()[:4])
     result = yield
-    # Processor time, that of ended processes that the test started included: other work on the machine does not count.
+    # Processor time, that of ended processes that the test started included: other work on the
+    # machine does not count.
     seconds = sum(os.times()[:4]) - begin
     numbers = reached.now | reached.take()
     for fixture in (f for fixtures in of_name.values() for f in fixtures):

@@ -244,7 +244,8 @@ mod tests {
         Fragment { id: 1, offset, more: true, protocol: 6, bytes: captured, len: 16 }
     }
 
-    /// Of a fragment that comes twice, the longer one is kept. It takes its octets and a record beside that of the packet.
+    /// Of a fragment that comes twice, the longer one is kept. It takes its octets and a record
+    /// beside that of the packet.
     #[test]
     fn the_longer_of_two_equal_fragments_is_kept() {
         let mut partial = Partial::default();
@@ -267,7 +268,8 @@ mod tests {
         octets.try_into().expect("36 octets")
     }
 
-    /// A packet and a fragment take a record each beside their octets, until the packet is complete or given up after 15 s.
+    /// A packet and a fragment take a record each beside their octets, until the packet is complete
+    /// or given up after 15 s.
     #[test]
     fn what_fragments_take_is_given_back() {
         const SECOND: u64 = 1_000_000_000;

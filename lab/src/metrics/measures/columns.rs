@@ -1,4 +1,5 @@
-//! Measures as columns of sweeps, one value each: the fields inside of fields have columns of their own.
+//! Measures as columns of sweeps, one value each: the fields inside of fields have columns of their
+//! own.
 
 use serde_json::{Value, json};
 
@@ -81,7 +82,8 @@ impl Column {
     }
 }
 
-/// All columns that tables or figures show: those of a summary, then those of frames and of figures.
+/// All columns that tables or figures show: those of a summary, then those of frames and of
+/// figures.
 pub fn columns() -> Vec<Column> {
     let all = summary().chain(SERIES).chain(PARTS_FRAME).chain(LINKS_FRAME).chain(OTHER);
     all.flat_map(spread).filter(|column| !column.label.is_empty()).collect()

@@ -1,7 +1,9 @@
-//! The one table of measures: what each field of a summary and each column of a frame is called, counts and means.
+//! The one table of measures: what each field of a summary and each column of a frame is called,
+//! counts and means.
 //!
-//! Summaries and analyses of captures take their keys from here; the binding hands the table to Python; docs/columns.md is
-//! made of it (`make columns`). A new measure is one entry, and the line that computes its value.
+//! Summaries and analyses of captures take their keys from here; the binding hands the table to
+//! Python; docs/columns.md is made of it (`make columns`). A new measure is one entry, and the line
+//! that computes its value.
 
 mod applications;
 mod captures;
@@ -241,7 +243,8 @@ impl Measure {
         self.scopes.contains(&scope)
     }
 
-    /// An analysis of captures counts it among the estimates, unless the capture was taken at the receiver.
+    /// An analysis of captures counts it among the estimates, unless the capture was taken at the
+    /// receiver.
     pub fn depends_on_arrival(&self) -> bool {
         matches!(self.capture, Capture::Arrival | Capture::OnlyArrival)
     }

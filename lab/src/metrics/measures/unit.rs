@@ -1,6 +1,7 @@
 //! Units of measures: that of the field, and the one that tables and figures show.
 
-/// A unit, with the scale to the shown one, the digits behind the point and the bounds of any value.
+/// A unit, with the scale to the shown one, the digits behind the point and the bounds of any
+/// value.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
     /// Unit of the field in JSON and frames; empty for counts and texts.

@@ -1,5 +1,5 @@
-//! Exchanges frame by frame: how long each frame is on the air, what its duration field reserves, and how long it follows the
-//! one before.
+//! Exchanges frame by frame: how long each frame is on the air, what its duration field reserves,
+//! and how long it follows the one before.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,8 @@ use crate::wifi::station::{Kind, NEVER};
 /// Octets of a packet: 1536 with the overhead of 802.11a, 1538 with that of 802.11n.
 const PACKET: u32 = 1500;
 
-/// Two links of one channel that hear each other: stations 0 and 2, access points 1 and 3 without beacons.
+/// Two links of one channel that hear each other: stations 0 and 2, access points 1 and 3 without
+/// beacons.
 fn medium(keys: &str) -> Medium {
     let text = format!("transfer = {{}}\npath = [{{ wifi = {{ distance = '5 m', {keys} }} }}]");
     let scenario = parse(&text, "t", &[], None).unwrap_or_else(|e| panic!("{e}"));
@@ -26,10 +27,12 @@ fn medium(keys: &str) -> Medium {
     medium
 }
 
-/// A frame: its kind and sender; when it began, how long it lasted, and what it reserved, in microseconds.
+/// A frame: its kind and sender; when it began, how long it lasted, and what it reserved, in
+/// microseconds.
 type Seen = (Kind, usize, u64, u64, u64);
 
-/// Queues `packets` at station 0 and runs until nothing happens, or `change` says so: it is called after each event.
+/// Queues `packets` at station 0 and runs until nothing happens, or `change` says so: it is called
+/// after each event.
 fn exchange(medium: &mut Medium, packets: u32, mut change: impl FnMut(&mut Medium, &[Seen]) -> bool) -> Vec<Seen> {
     for id in 0..packets {
         medium.enqueue(0, [0, 1], 0, id, PACKET).expect("there is room");
@@ -63,8 +66,8 @@ fn lengths(seen: &[Seen]) -> Vec<(Kind, usize, u64, u64)> {
     seen.iter().map(|&(kind, s, _, lasts, reserves)| (kind, s, lasts, reserves)).collect()
 }
 
-// 34 RTS 62 - 78 CTS 106 - 122 data 370 - 386 ACK 414: DIFS 34 us, SIFS 16 us; control frames at 24 Mbit/s 28 us,
-// 57 symbols of data and 20 us. Each frame reserves the medium until 414 (9.2.5).
+// 34 RTS 62 - 78 CTS 106 - 122 data 370 - 386 ACK 414: DIFS 34 us, SIFS 16 us; control frames at 24
+// Mbit/s 28 us, 57 symbols of data and 20 us. Each frame reserves the medium until 414 (9.2.5).
 #[test]
 fn an_exchange_of_802_11a_with_rts() {
     let mut m = medium("standard = '802.11a', rts_threshold = '0 B'");
@@ -88,16 +91,17 @@ fn a_reserved_medium_grants_no_cts() {
         m.stations[1].nav = nav * US;
         let seen = exchange(&mut m, 1, |_, seen| seen.len() > 1);
         assert_eq!(seen[1].0 == Kind::Cts, granted, "{seen:?}");
-        // Without an answer: SIFS, slot and the preamble of a CTS, 16 + 9 + 20 us, then DIFS and back-off.
+        // Without an answer: SIFS, slot and the preamble of a CTS, 16 + 9 + 20 us, then DIFS and
+        // back-off.
         assert!(granted || seen[1].0 == Kind::Rts && seen[1].2 >= 62 + 45 + 34, "{seen:?}");
     }
 }
 
 const N: &str = "standard = '802.11n', mcs = 7";
 
-// Two packets: request for an agreement and its answer (37 octets at 6 Mbit/s: 14 symbols and 20 us; ACK 44 us), then RTS and
-// CTS at 24 Mbit/s for an aggregate of 3086 octets, 96 symbols of 260 bits and 36 us, and a block acknowledgement, 32 octets at
-// 24 Mbit/s, 32 us.
+// Two packets: request for an agreement and its answer (37 octets at 6 Mbit/s: 14 symbols and 20
+// us; ACK 44 us), then RTS and CTS at 24 Mbit/s for an aggregate of 3086 octets, 96 symbols of 260
+// bits and 36 us, and a block acknowledgement, 32 octets at 24 Mbit/s, 32 us.
 #[test]
 fn an_aggregate_of_802_11n_behind_an_agreement_and_rts() {
     let mut m = medium(&format!("{N}, rts_threshold = '0 B'"));
@@ -129,8 +133,8 @@ fn the_octets_of_the_whole_aggregate_decide_on_rts() {
     }
 }
 
-// The receiver misses an aggregate: after 16 + 9 + 20 us the sender asks for a block acknowledgement, 24 octets at 24 Mbit/s:
-// 32 us, and sends both frames again.
+// The receiver misses an aggregate: after 16 + 9 + 20 us the sender asks for a block
+// acknowledgement, 24 octets at 24 Mbit/s: 32 us, and sends both frames again.
 #[test]
 fn a_missed_aggregate_is_asked_about_and_sent_again() {
     let mut m = medium(N);
@@ -158,8 +162,9 @@ fn a_missed_aggregate_is_asked_about_and_sent_again() {
     assert_eq!(counts.airtime, (420 + 32 + 420) * US);
 }
 
-// As ns-3, a frame by itself in a TXOP of 3 ms reserves all of it; its end, 20 octets at 6 Mbit/s, takes that back. The TXOP
-// begins with the data, 43 us after the start, so that 3000 - 228 us are left behind them.
+// As ns-3, a frame by itself in a TXOP of 3 ms reserves all of it; its end, 20 octets at 6 Mbit/s,
+// takes that back. The TXOP begins with the data, 43 us after the start, so that 3000 - 228 us are
+// left behind them.
 #[test]
 fn in_ns3_a_txop_is_reserved_to_its_end_and_given_back() {
     let keys = format!("{N}, like = 'ns-3', aggregation = false, txop_limit = '3008 us'");
@@ -181,7 +186,8 @@ fn in_ns3_a_txop_is_reserved_to_its_end_and_given_back() {
     assert_eq!(lengths(&seen), wanted);
 }
 
-// There is no time for the end of a TXOP that ends no later: behind 228 + 16 + 28 + 16 us of the exchange 52 us are needed.
+// There is no time for the end of a TXOP that ends no later: behind 228 + 16 + 28 + 16 us of the
+// exchange 52 us are needed.
 #[test]
 fn a_txop_is_given_back_only_if_the_end_of_it_fits() {
     for (txop, ends) in [(341, true), (340, false)] {
@@ -192,8 +198,8 @@ fn a_txop_is_given_back_only_if_the_end_of_it_fits() {
     }
 }
 
-// Two frames in a TXOP, a SIFS apart: behind the first exchange of 228 + 16 + 28 us the second needs 16 + 228 + 16 us and time for
-// a block acknowledgement, 32 us.
+// Two frames in a TXOP, a SIFS apart: behind the first exchange of 228 + 16 + 28 us the second
+// needs 16 + 228 + 16 us and time for a block acknowledgement, 32 us.
 #[test]
 fn a_further_frame_of_a_txop_needs_time_for_its_answer() {
     for (txop, gap) in [(564, true), (563, false)] {
@@ -206,7 +212,8 @@ fn a_further_frame_of_a_txop_needs_time_for_its_answer() {
     }
 }
 
-// Five frames, 238 symbols and 36 us, and the block acknowledgement, 16 + 32 us: 1036 us. RTS, CTS and two SIFS take 88 more.
+// Five frames, 238 symbols and 36 us, and the block acknowledgement, 16 + 32 us: 1036 us. RTS, CTS
+// and two SIFS take 88 more.
 #[test]
 fn an_aggregate_ends_where_the_txop_does() {
     for (txop, rts, frames) in [(1036, false, 5), (1035, false, 4), (1124, true, 5), (1123, true, 4)] {
@@ -218,8 +225,8 @@ fn an_aggregate_ends_where_the_txop_does() {
     }
 }
 
-// Symbols of 4 us and 260 bits: from 400 us on, octet 3250, the signal is another one. Frames of 1538 octets at 0, 1544 and 3088 of
-// an aggregate; the third has a part on each side.
+// Symbols of 4 us and 260 bits: from 400 us on, octet 3250, the signal is another one. Frames of
+// 1538 octets at 0, 1544 and 3088 of an aggregate; the third has a part on each side.
 #[test]
 fn a_frame_of_an_aggregate_is_lost_by_interference_at_its_own_time_only() {
     let mut m = medium(N);
