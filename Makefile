@@ -7,7 +7,7 @@
 #   make release      builds the engine without assertions and with all optimisation: a third faster in long sweeps
 #   make check-long   runs the tests that take minutes, the whole tutorials and all studies in quick form among them
 #   make wheel        builds dist/*.whl, which installs without a compiler, and tests it where there is none
-#   make columns      writes the tables of docs/columns.md, from the table of measures in lab/src/metrics/measures
+#   make columns      writes the tables of docs/columns.md, from lab/src/metrics/measures
 #   make rfc-map      writes docs/rfc-map.md, the requirements of the RFCs, from docs/rfc
 #   make rfc-proved   mutates the code of requirements; the tests that docs/rfc names must fail: ROWS=8684:3.1
 #   make mutants      lists mutants of the engine that no test kills, of a sample of 600
@@ -158,7 +158,7 @@ $(VENV)/mutants: pyproject.toml $(VENV)/created
 
 # The profile `lab` shares its build with the Rust tests.
 $(VENV)/installed: $(RUST_SOURCES) pyproject.toml $(VENV)/packages
-	@echo "building the engine with cargo: about five minutes on two cores the first time, less after a change"
+	@echo "building the engine with cargo: three to four minutes on two cores the first time, less after a change"
 	@PIP_QUIET=1 $(PY) -m maturin develop --profile lab --locked
 	@echo "examining the installation: anabranch doctor"
 	@$(BIN)/anabranch doctor > $(VENV)/doctor.log || { cat $(VENV)/doctor.log; exit 1; }

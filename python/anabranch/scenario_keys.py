@@ -17,10 +17,11 @@ def every() -> tuple[dict[str, Any], ...]:
     -------
     tuple of dict
         ``table``, ``written`` (how the table is written), ``part``, ``key``, ``directed`` (the key may end in ``_up``
-        or ``_down``), ``default``, ``allowed`` and ``meaning`` (Markdown), ``example`` (TOML), ``schema`` (JSON
-        schema of the value), ``json`` (name in the resolved scenario), ``tables`` and ``lists`` (names of the tables
-        that may stand at the key, or in a list at it), ``linux`` (the only resolved value that ``compare-kernel``
-        accepts, and why; or None), ``profiles`` (the default of each profile, or None).
+        or ``_down``), ``default``, ``allowed`` and ``meaning`` (Markdown), ``plain`` (the meaning without marks),
+        ``example`` (TOML), ``schema`` (JSON schema of the value), ``json`` (name in the resolved scenario),
+        ``tables`` and ``lists`` (names of the tables that may stand at the key, or in a list at it), ``linux`` (the
+        only resolved value that ``compare-kernel`` accepts, and why; or None), ``profiles`` (the default of each
+        profile, or None).
     """
     return tuple(json.loads(_core.keys()))
 
@@ -48,21 +49,13 @@ def listed(table: str, width: int) -> str:
         if key["part"] != part:
             part = key["part"]
             lines.append(f"  -- {part} --")
-        head = f"  {key['key']:{longest}} = {_plain(key['default']) or '(none)'}: {_plain(key['allowed'])}"
+        default, allowed = (key[part].replace("`", "") for part in ("default", "allowed"))
+        head = f"  {key['key']:{longest}} = {default or '(none)'}: {allowed}"
         both = "; also with _up or _down" if key["directed"] else ""
-        for text in (head, " " * (longest + 5) + _plain(key["meaning"]) + both):
+        for text in (head, " " * (longest + 5) + key["plain"] + both):
             indent = " " * (longest + 5)
             lines += textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)
     return "\n".join(lines)
-
-
-def _plain(markdown: str) -> str:
-    text = markdown.replace("`", "")
-    while "](" in text:
-        before, _, rest = text.partition("[")
-        label, _, rest = rest.partition("](")
-        text = before + label + rest.partition(")")[2]
-    return text
 
 
 def schema() -> dict[str, Any]:
@@ -78,7 +71,7 @@ def schema() -> dict[str, Any]:
 def _table(table: str) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for key in (key for key in every() if key["table"] == table):
-        value = {"description": _plain(key["meaning"]), **_value(key)}
+        value = {"description": key["plain"], **_value(key)}
         properties |= {key["key"] + end: value for end in (("", "_up", "_down") if key["directed"] else ("",))}
     return {"type": "object", "properties": properties, "additionalProperties": False}
 

@@ -1,6 +1,6 @@
 //! The commented scenario that `anabranch new` prints.
 
-use super::schema::{CONNECTION, Key, PATH, ROOT, TOPOLOGY, TRAFFIC, TRANSFER, Table, usual};
+use super::schema::{CONNECTION, Key, PATH, ROOT, TOPOLOGY, TRAFFIC, TRANSFER, Table, plain, usual};
 
 /// Comments stand beside their key if the line is no longer than this.
 const LONG: usize = 120;
@@ -58,7 +58,8 @@ fn section(out: &mut String, written: &str, table: &Table, only: impl Fn(&&Key) 
 /// Adds a line with the key, its default and its meaning. The key is commented out if it has no
 /// default or `commented` is set.
 fn line(out: &mut String, key: &Key, commented: bool) {
-    let comment = sentence(key.meaning);
+    let text = plain(key.meaning);
+    let comment = text.split(". ").next().unwrap_or(&text);
     let value = usual(key);
     let written = match &value {
         Some(value) if !commented && !key.aside => format!("{} = {value}", key.name),
@@ -89,22 +90,6 @@ fn line(out: &mut String, key: &Key, commented: bool) {
     }
 }
 
-/// The first sentence of a text in Markdown, as plain text.
-fn sentence(text: &str) -> String {
-    let first = text.split(". ").next().unwrap_or(text);
-    let mut plain = String::new();
-    let mut rest = first;
-    while let Some((before, after)) = rest.split_once('[') {
-        let Some((label, link)) = after.split_once("](") else { break };
-        let Some((_, tail)) = link.split_once(')') else { break };
-        plain.push_str(before);
-        plain.push_str(label);
-        rest = tail;
-    }
-    plain.push_str(rest);
-    plain.replace('`', "")
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::parse;
@@ -126,10 +111,5 @@ mod tests {
             let given = |l: &str| l.trim_start_matches("# ").starts_with(&format!("{} = ", key.name));
             assert!(template().lines().any(given), "{}", key.name);
         }
-    }
-
-    #[test]
-    fn a_sentence_is_plain_text() {
-        assert_eq!(sentence("as `b`, see [c](d.md#e) and [f](g.md). More"), "as b, see c and f");
     }
 }

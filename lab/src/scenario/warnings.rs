@@ -3,7 +3,7 @@
 use anabranch_stack::registry::Setting;
 use anabranch_stack::time::Duration;
 
-use super::model::{Discipline, Link, Protocol, Scenario};
+use super::model::{Direction, Discipline, Link, Protocol, Scenario};
 use super::units::TIME;
 use crate::legacy::{ACK_DISCARD, Recovery};
 use crate::wifi::rate::Choice;
@@ -44,6 +44,21 @@ impl Scenario {
             }
             if c.legacy.is_some_and(|m| m.recovery != Recovery::Frto && m.ack_discard != ACK_DISCARD) {
                 said.push(format!("\"{}\" has an ack_discard, but only recovery \"frto\" reads it", c.name));
+            }
+            for link in c.paths.iter().flatten().map(|l| &self.links[*l]) {
+                let full = u64::from(c.config.mss + HEADERS);
+                let stops = |d: &&Direction| {
+                    let burst = d.more.get("policer", "burst").and_then(Setting::whole);
+                    burst.is_some_and(|burst| burst < full + u64::from(d.overhead))
+                };
+                if let Some(burst) =
+                    [&link.up, &link.down].into_iter().find(stops).and_then(|d| d.more.get("policer", "burst"))
+                {
+                    said.push(format!(
+                        "the policer of link \"{}\" has a burst of {burst} B, which no full segment of \"{}\" passes",
+                        link.name, c.name
+                    ));
+                }
             }
             let directions = || c.paths.iter().flatten().flat_map(|l| [&self.links[*l].up, &self.links[*l].down]);
             let threshold = directions().any(|d| d.ecn_threshold.is_some());
@@ -100,6 +115,9 @@ impl Scenario {
     }
 }
 
+/// Octets of the IPv4 and TCP headers without options.
+const HEADERS: u32 = 40;
+
 /// If there are more warnings of one kind than this, only their number is given.
 const MANY: usize = 5;
 
@@ -151,6 +169,22 @@ mod tests {
         assert_eq!(warnings("transfer = {}\nconnection.ecn = true\npath = [{}]").len(), 1);
         assert_eq!(warnings("transfer = {}\npath = [{ ecn_threshold = '20 packets' }]").len(), 1);
         assert!(warnings("transfer = {}\nconnection.ecn = true\npath = [{ ecn_threshold = '20 packets' }]").is_empty());
+    }
+
+    #[test]
+    fn a_policer_that_no_full_segment_passes_is_told() {
+        let policed = |burst: &str| {
+            warnings(&format!(
+                "transfer = {{}}\npath = [{{ policer_up = {{ rate = '1 Mbit/s', burst = '{burst}' }} }}]\nconnection.mss = 1460"
+            ))
+        };
+        let said =
+            "the policer of link \"path0\" has a burst of 1500 B, which no full segment of \"connection0\" passes";
+        assert!(policed("1500 B").is_empty());
+        let long = warnings(
+            "transfer = {}\npath = [{ policer_up = { rate = '1 Mbit/s', burst = '1500 B' } }]\nconnection.mss = 1461",
+        );
+        assert_eq!(long, [said]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use anabranch_stack::config::{Config, PROFILES};
 use anabranch_stack::registry::Range;
 use serde_json::{Value as Json, json};
 
-use super::{Default, Key, TABLES, Table, Value, allowed, written};
+use super::{Default, Key, TABLES, Table, Value, allowed, plain, written};
 
 /// The default as it is written in a scenario of the profile `modern`, if it can be written.
 pub(crate) fn usual(key: &Key) -> Option<String> {
@@ -68,10 +68,11 @@ fn kind(key: &Key) -> Json {
 }
 
 /// Every key of every table, in order: `table`, `written` (how the table is written), `part`,
-/// `key`, `directed`, `default` and `allowed` in Markdown, `meaning`, `example`, `tables` and
-/// `lists` (names of tables that may stand at the key, or in a list at it), `schema` (JSON schema
-/// of the value), `json` (name in the resolved scenario), `linux` (the only resolved value that
-/// `compare-kernel` accepts, and why) and `profiles` (the default of each profile).
+/// `key`, `directed`, `default` and `allowed` in Markdown, `meaning` in Markdown, `plain` (the
+/// meaning without marks), `example`, `tables` and `lists` (names of tables that may stand at the
+/// key, or in a list at it), `schema` (JSON schema of the value), `json` (name in the resolved
+/// scenario), `linux` (the only resolved value that `compare-kernel` accepts, and why) and
+/// `profiles` (the default of each profile).
 pub fn keys() -> Vec<Json> {
     let mut all = Vec::new();
     for table in TABLES {
@@ -103,6 +104,7 @@ pub fn keys() -> Vec<Json> {
                 "default": default(key),
                 "allowed": allowed(key),
                 "meaning": key.meaning,
+                "plain": plain(key.meaning),
                 "example": key.shown(),
                 "schema": kind(key),
                 "json": key.resolved(),

@@ -28,7 +28,7 @@ pub(super) use parts::{MOST_OBJECTS, MOST_OF_ONE};
 pub(super) use transfer::MOST;
 pub(super) use wifi::WIFI_HIGH;
 use written::{allowed, written};
-pub(super) use written::{example, unit};
+pub(super) use written::{example, plain, unit};
 
 use super::units::{Kind, LATEST};
 

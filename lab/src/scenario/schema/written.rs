@@ -101,3 +101,41 @@ pub(crate) fn allowed(key: &Key) -> String {
         }
     }
 }
+
+/// A text in Markdown without its marks. Links to other pages keep their label; a link in brackets
+/// to a heading of the same page, `([traces](#traces))`, is left out.
+pub(crate) fn plain(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut rest = markdown;
+    while let Some((before, after)) = rest.split_once('[') {
+        let Some((label, (target, tail))) = after.split_once("](").and_then(|(l, r)| Some((l, r.split_once(')')?)))
+        else {
+            break;
+        };
+        match (before.strip_suffix(" ("), tail.strip_prefix(')')) {
+            (Some(before), Some(tail)) if target.starts_with('#') => {
+                text.push_str(before);
+                rest = tail;
+            }
+            _ => {
+                text.push_str(before);
+                text.push_str(label);
+                rest = tail;
+            }
+        }
+    }
+    text.push_str(rest);
+    text.replace('`', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_markdown_and_links_within_the_page_are_left_out() {
+        assert_eq!(plain("as `b`, see [c](d.md#e) and [f](#g). More"), "as b, see c and f. More");
+        assert_eq!(plain("when packets leave ([traces](#traces)); or not"), "when packets leave; or not");
+        assert_eq!(plain("[0, 1] and (x)"), "[0, 1] and (x)");
+    }
+}

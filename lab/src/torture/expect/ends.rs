@@ -66,11 +66,17 @@ pub fn has_room(scenario: &Scenario, c: &Connection, all: &[&Link]) -> bool {
     let together = together.max(1 + u64::from(behind || c.config.fast_open));
     // Headers and options take up to 120.
     let packet = u64::from(c.config.mss).max(1380) + 120;
-    let room = |d: &crate::scenario::Direction| match d.queue {
+    let room = |d: &Direction| match d.queue {
         Queue::Packets(n) => n >= together,
         Queue::Bytes(n) => n / packet >= together,
     };
-    together == 1 || all.iter().all(|l| room(&l.up) && room(&l.down))
+    // A token bucket that is too small for a packet never lets one pass.
+    let passes = |d: &Direction| {
+        let burst = d.more.get("policer", "burst").and_then(|burst| burst.whole());
+        burst.is_none_or(|burst| burst / (packet + u64::from(d.overhead)) >= together)
+    };
+    let both = |l: &&Link, has: &dyn Fn(&Direction) -> bool| has(&l.up) && has(&l.down);
+    all.iter().all(|l| both(l, &passes) && (together == 1 || both(l, &room)))
 }
 
 /// Seconds for which what other connections have in the queues of `links` may delay a packet.
@@ -78,7 +84,7 @@ fn others(scenario: &Scenario, c: &Connection, links: &[&Link]) -> f64 {
     let others = || scenario.connections.iter().filter(|o| !std::ptr::eq(*o, c));
     let longest = others().map(|o| u64::from(o.config.mss) + 120).max().unwrap_or(0);
     let octets = others().map(|o| octets(&o.transfer, u64::MAX / 1000).saturating_mul(2)).fold(0, u64::saturating_add);
-    let holds = |d: &crate::scenario::Direction| match d.queue {
+    let holds = |d: &Direction| match d.queue {
         Queue::Packets(n) => n.saturating_mul(longest),
         Queue::Bytes(n) => n,
     };

@@ -8,7 +8,9 @@ use anabranch_stack::registry::Need;
 
 use crate::scenario::application::{Content, Law, Messages, Page, Until};
 use crate::scenario::middlebox::{Kind, Pattern};
-use crate::scenario::{Application, ChangeKind, Connection, Extent, Link, Loss, Mtu, Scenario, Stack, Transfer};
+use crate::scenario::{
+    Application, ChangeKind, Connection, Direction, Extent, Link, Loss, Mtu, Scenario, Stack, Transfer,
+};
 
 /// What may be expected.
 #[derive(Clone, Copy, Debug)]
@@ -244,5 +246,7 @@ fn slowest(link: &Link) -> u64 {
         ChangeKind::Rate(rate) => Some(rate),
         _ => None,
     });
-    changed.fold(link.up.rate.min(link.down.rate), u64::min)
+    let policed = |d: &Direction| d.more.get("policer", "rate").and_then(|rate| rate.whole()).unwrap_or(u64::MAX);
+    let least = |d: &Direction| d.rate.min(policed(d));
+    changed.fold(least(&link.up).min(least(&link.down)), u64::min)
 }
