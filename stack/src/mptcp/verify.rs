@@ -8,10 +8,11 @@
 //!
 //! The engine knows only the sum of a piece ([`crate::segment::Payload::sum`]). A piece that contains earlier ones takes their
 //! place, as its octets do in the buffer. If it overlaps another one otherwise, the sum of its remainder is unknown
-//! ([`Checks::can_tell`]): it is not taken until it has come several times, since the next retransmission may have other boundaries;
-//! then a mapping with it cannot be verified and counts as broken. (Where payloads are only references and sum to zero it could be told; but what is
-//! simulated with references has to be what happens with octets.) A mapping that has no common end with the pieces for
-//! [`LONGEST`] octets counts as broken, too: a middlebox that changes the length of a segment causes this.
+//! ([`Checks::can_tell`]): it is not taken until it has come several times, since the next retransmission may have other
+//! boundaries; then a mapping with it cannot be verified and counts as broken. The sum of a part of a reference to unchanged
+//! octets would be known (zero), but a simulation with references must have the same trace as one with octets. A mapping that
+//! has no common end with the pieces for [`LONGEST`] octets counts as broken, too: a middlebox that changes the length of a
+//! segment causes this.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +20,14 @@ use super::dss::LONGEST;
 use crate::seq::Seq;
 use crate::wire::checksum::Sum;
 
-/// Maximum number of mappings of a subflow that wait for the rest of their octets. All are scanned for each segment. Linux maps
-/// up to 64 kB at once, so this is 64 MB. If a peer begins more mappings at once, the octets of the excess ones are not taken
-/// until they are retransmitted.
+/// Maximum number of mappings of a subflow that wait for the rest of their octets. Linux maps up to 64 kB at once, so this is 64 MB.
+/// If a peer begins more mappings at once, the octets of the excess ones are not taken until they are retransmitted; only the
+/// mapping of the next octet expected is always taken, since everything else waits for it.
 const MOST: usize = 1024;
+
+/// Maximum number of mappings that are stored, with those that are verified and wait for octets before them. It bounds the memory
+/// that a peer with mappings of two octets takes.
+const STORED: usize = 16 * MOST;
 
 /// A stored mapping.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +53,8 @@ struct Octets {
 pub(crate) struct Checks {
     promises: BTreeMap<Seq, Promise>,
     pieces: BTreeMap<Seq, Octets>,
+    /// How many of the mappings are not verified yet.
+    waiting: usize,
 }
 
 /// Where a mapping whose checksum failed begins.
@@ -65,16 +72,18 @@ impl Checks {
     }
 
     /// Stores a mapping of `[start, end)` to `data`. `sum` is the sum of its pseudo-header and its checksum. Returns false if
-    /// there are too many.
+    /// there are too many, and the mapping does not begin before `expected` or there.
     #[must_use]
-    pub fn promise(&mut self, start: Seq, end: Seq, data: u64, sum: Sum) -> bool {
+    pub fn promise(&mut self, (start, end): (Seq, Seq), data: u64, sum: Sum, expected: Seq) -> bool {
         // 3.3.1: the first mapping of an octet stands.
         if self.promises.range(..end).next_back().is_some_and(|(&from, p)| p.end > start || from >= start) {
             return true;
         }
-        if self.promises.len() >= MOST {
+        let many = self.waiting >= MOST || self.promises.len() >= STORED;
+        if many && start > expected {
             return false;
         }
+        self.waiting += 1;
         self.promises.insert(start, Promise { end, data, sum, kept: false });
         true
     }
@@ -139,9 +148,12 @@ impl Checks {
         }
     }
 
-    /// Verifies the complete mappings. Returns the first one that fails.
-    pub fn verify(&mut self) -> Option<Broken> {
-        let waiting: Vec<Seq> = self.promises.iter().filter(|(_, p)| !p.kept).map(|(&start, _)| start).collect();
+    /// `[from, to)` has arrived: verifies the mappings that this completes. Returns the first one that fails.
+    pub fn verify(&mut self, from: Seq, to: Seq) -> Option<Broken> {
+        // A mapping has at most LONGEST octets, and `run` follows others for about as many after its end.
+        let first = Seq(from.0.saturating_sub(3 * LONGEST));
+        let waiting: Vec<Seq> =
+            self.promises.range(first..to).filter(|(_, p)| !p.kept).map(|(&start, _)| start).collect();
         for start in waiting {
             let first = self.promises[&start];
             if first.kept {
@@ -151,7 +163,10 @@ impl Checks {
             if !valid {
                 return Some(Broken { seq: start, data: first.data });
             }
-            self.promises.range_mut(start..=last).for_each(|(_, p)| p.kept = true);
+            for promise in self.promises.range_mut(start..=last).map(|(_, p)| p).filter(|p| !p.kept) {
+                promise.kept = true;
+                self.waiting -= 1;
+            }
         }
         None
     }
@@ -221,7 +236,7 @@ mod tests {
         let checksum = pseudo.plus(Sum::of(octets)).checksum();
         let mut checks = Checks::default();
         let end = Seq(1 + octets.len() as u64);
-        assert!(checks.promise(Seq(1), end, 0, pseudo.plus(Sum(checksum ^ wrong))));
+        assert!(checks.promise((Seq(1), end), 0, pseudo.plus(Sum(checksum ^ wrong)), Seq(1)));
         checks
     }
 
@@ -236,11 +251,11 @@ mod tests {
     fn the_first_mapping_of_an_octet_stands() {
         for (start, end) in [(5, 30), (1, 24), (2, 4), (0, 2)] {
             let mut checks = promised(&[7; 23], 0);
-            assert!(checks.promise(Seq(start), Seq(end), 100, Sum(0)));
+            assert!(checks.promise((Seq(start), Seq(end)), 100, Sum(0), Seq(1)));
             assert_eq!(checks.promises.len(), 1, "{start} {end}");
         }
         let mut checks = promised(&[7; 23], 0);
-        assert!(checks.promise(Seq(24), Seq(30), 100, Sum(0)));
+        assert!(checks.promise((Seq(24), Seq(30)), 100, Sum(0), Seq(1)));
         assert_eq!(checks.promises.len(), 2);
     }
 
@@ -256,12 +271,12 @@ mod tests {
                 let last = all.pop().unwrap();
                 for (start, end, sum) in all {
                     checks.arrive(start, end, sum);
-                    assert_eq!(checks.verify(), None);
+                    assert_eq!(checks.verify(Seq(1), Seq(u64::MAX)), None);
                     assert!(checks.holds(start, end));
                 }
                 checks.arrive(last.0, last.1, last.2);
                 let broken = Broken { seq: Seq(1), data: 0 };
-                assert_eq!(checks.verify(), (wrong != 0).then_some(broken), "{cuts:?}");
+                assert_eq!(checks.verify(Seq(1), Seq(u64::MAX)), (wrong != 0).then_some(broken), "{cuts:?}");
                 assert_eq!(checks.holds(Seq(1), Seq(24)), wrong != 0);
             }
         }
@@ -276,16 +291,16 @@ mod tests {
             for (from, to) in [(0usize, 7usize), (7, 20)] {
                 let pseudo = dss_pseudo_header(from as u64, from as u32 + 1, (to - from) as u16);
                 let sum = pseudo.plus(Sum(pseudo.plus(Sum::of(&octets[from..to])).checksum()));
-                assert!(checks.promise(Seq(1 + from as u64), Seq(1 + to as u64), from as u64, sum));
+                assert!(checks.promise((Seq(1 + from as u64), Seq(1 + to as u64)), from as u64, sum, Seq(1)));
             }
             let mut arrived = octets.clone();
             arrived[9] ^= damage;
             for (start, end, sum) in pieces(&arrived, &[3, 13]) {
-                assert_eq!(checks.verify(), None);
+                assert_eq!(checks.verify(Seq(1), Seq(u64::MAX)), None);
                 checks.arrive(start, end, sum);
             }
             // The sum does not tell which of the two mappings failed: the first is reported.
-            assert_eq!(checks.verify().map(|b| b.data), (damage != 0).then_some(0));
+            assert_eq!(checks.verify(Seq(1), Seq(u64::MAX)).map(|b| b.data), (damage != 0).then_some(0));
         }
     }
 
@@ -298,9 +313,9 @@ mod tests {
         let mut broken = None;
         for i in 0..80u64 {
             let (from, to) = (1 + 1000 * i, 1001 + 1000 * i);
-            assert!(checks.promise(Seq(from), Seq(to), from - 1, pseudo.plus(Sum(pseudo.checksum()))));
+            assert!(checks.promise((Seq(from), Seq(to)), from - 1, pseudo.plus(Sum(pseudo.checksum())), Seq(1)));
             checks.arrive(Seq(if i == 0 { 1 } else { from - 4 }), Seq(to - 4), Sum(1));
-            broken = checks.verify();
+            broken = checks.verify(Seq(1), Seq(u64::MAX));
             if broken.is_some() {
                 assert_eq!(i, 66, "its 66,997 is the first end more than 65,535 behind 1001");
                 break;
@@ -319,7 +334,7 @@ mod tests {
             checks.arrive(Seq(11), Seq(14), Sum::of(&octets[10..13]).plus(Sum(damage)));
             checks.arrive(Seq(20), Seq(31), Sum::of(&octets[19..]));
             checks.arrive(Seq(6), Seq(31), Sum::of(&octets[5..]));
-            assert_eq!(checks.verify(), None);
+            assert_eq!(checks.verify(Seq(1), Seq(u64::MAX)), None);
             assert!(!checks.holds(Seq(1), Seq(31)));
         }
     }
@@ -333,7 +348,7 @@ mod tests {
             checks.arrive(Seq(1), Seq(11), Sum::of(&octets[..10]));
             assert!(!checks.can_tell(Seq(5), Seq(31)));
             checks.arrive(Seq(5), Seq(31), Sum::of(&octets[4..]));
-            assert_eq!(checks.verify(), Some(Broken { seq: Seq(1), data: 0 }));
+            assert_eq!(checks.verify(Seq(1), Seq(31)), Some(Broken { seq: Seq(1), data: 0 }));
         }
     }
 
@@ -358,7 +373,7 @@ mod tests {
         let octets = [7u8; 10];
         let mut checks = promised(&octets, 0);
         checks.arrive(Seq(1), Seq(11), Sum::of(&octets));
-        assert_eq!(checks.verify(), None);
+        assert_eq!(checks.verify(Seq(1), Seq(u64::MAX)), None);
         checks.forget_below(Seq(5));
         assert!(!checks.is_empty(), "a copy that comes now must not be waited for again");
         checks.forget_below(Seq(11));
@@ -376,7 +391,7 @@ mod tests {
             for i in (0..N).map(order) {
                 assert!(checks.holds(Seq(1), Seq(2)));
                 checks.arrive(Seq(1 + i as u64), Seq(2 + i as u64), Sum::of(&octets[i..=i]));
-                assert_eq!(checks.verify(), None);
+                assert_eq!(checks.verify(Seq(1), Seq(u64::MAX)), None);
             }
             assert!(!checks.holds(Seq(1), Seq(1 + N as u64)));
         }
@@ -386,8 +401,34 @@ mod tests {
     #[test]
     fn there_is_an_end_to_mappings_that_wait() {
         let mut checks = Checks::default();
-        let mut begin = |i: u64| checks.promise(Seq(1 + 2 * i), Seq(3 + 2 * i), 2 * i, Sum(1));
-        assert!((0..1024).all(&mut begin) && !begin(1024));
-        assert!(begin(7), "one that is known is no more");
+        let mut begin =
+            |i: u64, expected| checks.promise((Seq(1 + 2 * i), Seq(3 + 2 * i)), 2 * i, Sum(1), Seq(expected));
+        assert!((0..1024).all(|i| begin(i, 1)) && !begin(1024, 1));
+        assert!(begin(7, 1), "one that is known is no more");
+        assert!(begin(1024, 2049), "everything waits for the octet expected next");
+        assert!(!begin(1025, 2049));
+    }
+
+    /// The segment with the first mapping was lost, and more mappings than may wait have come whole behind it.
+    #[test]
+    fn mappings_that_are_verified_leave_room_for_others() {
+        let mut checks = Checks::default();
+        let mut come = |i: u64| {
+            let (from, to) = (Seq(1 + 4 * i), Seq(5 + 4 * i));
+            let pseudo = crate::wire::checksum::dss_pseudo_header(4 * i, from.0 as u32, 4);
+            let sum = pseudo.plus(Sum(pseudo.plus(Sum(7)).plus(Sum(9)).checksum()));
+            let taken = checks.promise((from, to), 4 * i, sum, Seq(1));
+            for (at, sum) in [(from, Sum(7)), (Seq(from.0 + 2), Sum(9))].into_iter().filter(|_| taken) {
+                checks.arrive(at, Seq(at.0 + 2), sum);
+                assert_eq!(checks.verify(at, Seq(at.0 + 2)), None);
+            }
+            taken
+        };
+        let stored = STORED as u64;
+        assert!((1..=stored).all(&mut come));
+        assert!(!come(stored + 1), "there is an end to what is stored");
+        assert!(come(0));
+        assert_eq!(checks.waiting, 0);
+        assert!(!checks.holds(Seq(1), Seq(1 + 4 * stored)));
     }
 }

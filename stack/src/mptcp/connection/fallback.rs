@@ -286,10 +286,9 @@ impl Connection {
         let end = at + octets;
         if let Some((Mapping { ssn, len, checksum: Some(c), .. }, _)) = own_mapping(seg) {
             let pseudo = dss_pseudo_header(k.peer_first_dsn.wrapping_add(data), ssn, len);
-            let member = &mut self.paths.members[id];
-            if end > self.paths.subflows[id].receiver.rcv_nxt
-                && !member.checks.promise(at, end, data, pseudo.plus(Sum(c)))
-            {
+            let expected = self.paths.subflows[id].receiver.rcv_nxt;
+            let checks = &mut self.paths.members[id].checks;
+            if end > expected && !checks.promise((at, end), data, pseudo.plus(Sum(c)), expected) {
                 return false;
             }
         }
@@ -328,14 +327,14 @@ impl Connection {
                 broken = (!valid).then_some(Broken { seq: at, data: mapped });
             }
         }
-        // Cut elsewhere than what has arrived before. The peer sends it again, perhaps alone.
+        // Its boundaries are not those of what has arrived before. The peer sends it again, perhaps with other boundaries.
         if !self.paths.members[id].checks.can_tell(start, end) && !self.comes_repeatedly(id, start) {
             return false;
         }
         let checks = &mut self.paths.members[id].checks;
         if broken.is_none() && !checks.is_empty() {
             checks.arrive(start, end, sum);
-            broken = checks.verify();
+            broken = checks.verify(start, end);
         }
         match broken {
             None => true,
