@@ -51,8 +51,9 @@ use scheduling::Copies;
 use shortcuts::Shortcuts;
 use window::{Edge, counts_memory, receive_window};
 
+use super::addresses::{Addresses, Remote};
 use super::dss::{Mappings, Placed, Reassembly};
-use super::handshake::{Announcement, Join, Keys, Member, Mode, Suspicion, join_option};
+use super::handshake::{Join, Keys, Member, Mode, Suspicion, join_option};
 use super::keys::{self, Entropy};
 use super::paths::Paths;
 use super::reinject::Reinjections;
@@ -66,8 +67,8 @@ use crate::ranges::RangeSet;
 use crate::scheduler::{Assignment, Decision, Offer, Reach, Scheduler, Subflows};
 use crate::scoreboard::Sent;
 use crate::segment::{
-    AddrId, AddrIds, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, OPTION_SPACE, Options, Payload, ResetReason,
-    Segment, Signal, TcpRst,
+    AddrId, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, OPTION_SPACE, Options, Payload, ResetReason, Segment,
+    Signal, TcpRst,
 };
 use crate::seq::Seq;
 use crate::shortcut::Shortcut;
@@ -129,7 +130,7 @@ const MAX_WINDOW: u64 = 65_535 << 14;
 const SUBFLOW_WINDOW: u64 = 1 << 30;
 /// Unanswered window probes after which their subflow counts as failing.
 const PROBES: u32 = 2;
-/// Transmissions of an unanswered ADD_ADDR or third ACK of a join.
+/// Transmissions of an unanswered MP_FAIL or third ACK of a join.
 const TRIES: u32 = 8;
 /// Unanswered SYNs with MP_CAPABLE before one is sent without it (RFC 8684 3.1, 3.9.3; as many as Linux sends by default).
 const CAPABLE_SYNS: u32 = 3;
@@ -205,9 +206,7 @@ pub struct Connection {
     orphaned_until: Option<Instant>,
     failing: Option<Failing>,
     fast_close: Option<FastClose>,
-    announcements: Vec<Announcement>,
-    /// Identifiers of our removed addresses that the peer is still to be told of.
-    removals: Vec<u8>,
+    addresses: Addresses,
     /// Copies of sent data that are still to be sent on further subflows.
     copies: Copies,
     reinjections: Reinjections,
@@ -238,8 +237,6 @@ pub struct Connection {
     penalised: Instant,
     /// Data offset after the highest octet that has been sent in more than one place.
     sent_again_to: u64,
-    /// Addresses the peer has advertised and not removed.
-    peer_addresses: Vec<Advertised>,
 }
 
 impl Connection {
@@ -282,10 +279,8 @@ impl Connection {
             persist_at: None,
             schedule_at: None,
             orphaned_until: None,
-            announcements: Vec::new(),
-            removals: Vec::new(),
+            addresses: Addresses::default(),
             fast_close: None,
-            peer_addresses: Vec::new(),
             reassembly: Reassembly::default(),
             moved: false,
             long_dsn: false,

@@ -201,14 +201,6 @@ pub(crate) struct Suspicion {
     pub tries: u32,
 }
 
-/// Our ADD_ADDR, retransmitted until its echo arrives (RFC 8684 3.4.1).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Announcement {
-    pub advertised: Advertised,
-    pub at: Instant,
-    pub tries: u32,
-}
-
 /// The MP_JOIN option of a SYN or SYN/ACK (RFC 8684 3.2).
 pub(crate) fn join_option(member: &Member, keys: &Keys) -> Mptcp {
     match member.join {

@@ -1,5 +1,6 @@
 //! Multipath TCP v1 (RFC 8684): the data stream over several subflows.
 
+mod addresses;
 mod ahead;
 pub mod connection;
 pub mod dss;

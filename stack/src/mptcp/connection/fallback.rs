@@ -117,8 +117,7 @@ impl Connection {
         if let Some(s) = self.paths.subflows.get_mut(subflow) {
             s.release_dss_room(&self.config);
         }
-        self.announcements.clear();
-        self.removals.clear();
+        self.addresses.clear();
         self.events.push_back(Event::Fallback { subflow, cause });
     }
 

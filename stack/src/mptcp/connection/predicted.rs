@@ -107,7 +107,7 @@ impl Connection {
         };
         let all_acked = self.data_una == self.written && self.reinjections.is_empty();
         let open = self.fin == Fin::Open && self.peer_end.is_none() && !self.read_closed && !self.closed;
-        let no_signals = self.announcements.is_empty() && self.removals.is_empty() && !self.paths.removal_due;
+        let no_signals = self.addresses.are_settled() && !self.paths.removal_due;
         // With all data acknowledged the only timer of data that may run is that of pacing, which ends the quiet state.
         let no_failure =
             self.failing.is_none() && self.fast_close.is_none() && self.orphaned_until.is_none() && self.has_told();
@@ -265,7 +265,7 @@ impl Connection {
         };
         let open = self.fin == Fin::Open && !self.write_closed && self.peer_end.is_none() && !self.closed;
         let no_failure = self.failing.is_none() && self.fast_close.is_none() && self.orphaned_until.is_none();
-        let no_signals = self.announcements.is_empty() && self.removals.is_empty() && self.plain.fail.is_none();
+        let no_signals = self.addresses.are_settled() && self.plain.fail.is_none();
         let works = |(s, m): (&Subflow, &Member)| {
             let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && !m.is_backup();
             joined && s.state == State::Established && !s.close

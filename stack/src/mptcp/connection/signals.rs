@@ -17,20 +17,18 @@ impl Connection {
     /// beside timestamps, which RFC 7323 3.2 requires in every segment; it is not sent then.
     pub fn advertise(&mut self, address: AddrId, port: Option<NonZeroU16>) {
         self.disturb();
-        let advertised = Advertised { address, port };
-        self.announcements.retain(|a| a.advertised.address.id != address.id);
-        self.announcements.push(Announcement { advertised, at: Instant::ZERO, tries: 0 });
+        self.addresses.announce(Advertised { address, port });
     }
 
     /// RFC 8684 3.4.2: our address `id` is gone: resets its subflows, and tells the peer (REMOVE_ADDR) on another subflow. If no subflow is left,
     /// the connection waits for a new one as long as TIME-WAIT lasts.
     pub fn withdraw(&mut self, id: u8) {
         self.disturb();
-        self.announcements.retain(|a| a.advertised.address.id != id);
+        self.addresses.forget_announcement(id);
         if !matches!(self.mode, Mode::Mptcp(_)) || self.closed {
             return;
         }
-        self.removals.push(id);
+        self.addresses.remove(id);
         for k in 0..self.paths.active.len() {
             let subflow = self.paths.active[k];
             if self.paths.members[subflow].local_id == id && self.paths.subflows[subflow].state != State::Closed {
@@ -62,7 +60,7 @@ impl Connection {
 
     /// Addresses that the peer has advertised and not removed.
     pub fn peer_addresses(&self) -> &[Advertised] {
-        &self.peer_addresses
+        self.addresses.remote()
     }
 
     // ---- arriving signals --------------------------------------------------------------------------------------
@@ -71,7 +69,7 @@ impl Connection {
         match *signal {
             Signal::None | Signal::FastOpen(_) => {}
             Signal::AddAddr { advertised, hmac } => self.take_address(now, id, k, advertised, hmac),
-            Signal::AddAddrEcho(advertised) => self.announcements.retain(|a| a.advertised != advertised),
+            Signal::AddAddrEcho(advertised) => self.addresses.settle(advertised),
             Signal::RemoveAddr(ids) => ids.as_slice().iter().for_each(|&gone| self.take_removal(now, gone)),
             Signal::Prio { backup } => {
                 if self.paths.members[id].peer_backup != backup {
@@ -92,28 +90,21 @@ impl Connection {
         if hmac != keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, port.map_or(0, NonZeroU16::get)) {
             return;
         }
-        let known = self.peer_addresses.iter().position(|a| a.address.id == address.id);
-        match known.map(|i| self.peer_addresses[i]) {
-            Some(old) if old.address != address => return,
-            Some(old) if old == advertised && !self.paths.subflows[id].may_repeat(now) => return,
-            Some(old) if old == advertised => {}
-            Some(_) => self.peer_addresses.retain(|a| a.address.id != address.id),
-            // 3.4.1: more than the limit are not kept.
-            None if self.peer_addresses.len() >= self.config.address_limit => return,
-            None => {}
+        match self.addresses.judge(advertised, self.config.address_limit) {
+            Remote::Contradictory | Remote::Excess => return,
+            Remote::Known if !self.paths.subflows[id].may_repeat(now) => return,
+            Remote::Known => {}
+            Remote::New => {
+                self.addresses.keep(advertised);
+                self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr, port });
+            }
         }
         self.paths.members[id].echo = Some(advertised);
-        if !self.peer_addresses.contains(&advertised) {
-            self.peer_addresses.push(advertised);
-            self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr, port });
-        }
     }
 
     /// 3.4.2: the subflows of the removed address are probed with keep-alives. An unknown identifier is ignored.
     fn take_removal(&mut self, now: Instant, gone: u8) {
-        let known = self.peer_addresses.len();
-        self.peer_addresses.retain(|a| a.address.id != gone);
-        let mut affected = known > self.peer_addresses.len();
+        let mut affected = self.addresses.forget_remote(gone);
         for &id in &self.paths.active {
             let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
             if m.remote_id == gone && s.state != State::Closed {
@@ -133,7 +124,7 @@ impl Connection {
     /// The next signal that is due, on a pure acknowledgement of its own.
     pub(super) fn poll_signals(&mut self, now: Instant) -> Option<Outgoing> {
         let Mode::Mptcp(k) = self.mode else { return None };
-        let addresses = !(self.announcements.is_empty() && self.removals.is_empty());
+        let addresses = !self.addresses.are_settled();
         if !addresses && !self.paths.active().any(|(_, m)| m.has_signal()) {
             return None;
         }
@@ -158,26 +149,17 @@ impl Connection {
             return None;
         }
         let id = self.ready_subflow()?;
-        if !self.removals.is_empty() {
-            let dss = self.signal_option(id);
-            let room = self.removal_room(id, &dss);
-            let ids = AddrIds::new(&self.removals[..room.min(self.removals.len())]);
-            self.removals.drain(..ids.as_slice().len());
+        let dss = self.signal_option(id);
+        let room = self.removal_room(id, &dss);
+        if let Some(ids) = self.addresses.next_removals(room) {
             return Some(self.signalling(now, id, dss, Signal::RemoveAddr(ids)));
         }
-        let patience = self.config.initial_rto;
-        // Linux announces an address when the one before has been echoed (`mptcp_pm_add_addr_echoed`).
-        let one_by_one = self.config.as_linux && self.announcements.iter().any(|a| (1..TRIES).contains(&a.tries));
-        let is_due = |a: &&mut Announcement| if a.tries == 0 { !one_by_one } else { a.tries < TRIES && a.at <= now };
-        let due = self.announcements.iter_mut().find(is_due)?;
-        due.tries += 1;
-        due.at = now + patience.saturating_mul(1 << (due.tries - 1));
-        let advertised = due.advertised;
+        let advertised = self.addresses.next_announcement(now, self.config.initial_rto, self.config.as_linux)?;
         let Advertised { address, port } = advertised;
         let hmac = keys::add_addr_hmac(k.own, k.peer, address.id, address.addr, port.map_or(0, NonZeroU16::get));
         let signal = Signal::AddAddr { advertised, hmac };
         if signal.len().next_multiple_of(4) + self.paths.subflows[id].timestamp_len() > OPTION_SPACE {
-            self.announcements.retain(|a| a.advertised != advertised);
+            self.addresses.settle(advertised);
             return None;
         }
         Some(self.about_address(now, id, signal))
@@ -192,12 +174,6 @@ impl Connection {
             self.paths.subflows[id].acks.now();
         }
         sent
-    }
-
-    /// Earliest deadline of a signal, for [`Connection::poll_timeout`].
-    pub(super) fn signal_deadline(&self) -> Instant {
-        let waiting = |a: &&Announcement| a.tries > 0 && a.tries < TRIES;
-        self.announcements.iter().filter(waiting).map(|a| a.at).min().unwrap_or(Instant::FAR_FUTURE)
     }
 
     fn poll_keepalive(&mut self, now: Instant, id: SubflowId) -> Option<Segment> {

@@ -86,12 +86,12 @@ impl Connection {
         }
         first = first.min(self.common_deadline()).min(self.orphaned_until.unwrap_or(Instant::FAR_FUTURE));
         // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
-        let waits = self.fin != Fin::Open || !self.announcements.is_empty();
+        let waits = self.fin != Fin::Open || self.addresses.announces();
         if waits && !self.closed && matches!(self.mode, Mode::Mptcp(_)) && self.ready_subflow().is_some() {
             if let Fin::Sent { again_at, .. } = self.fin {
                 first = first.min(again_at);
             }
-            first = first.min(self.signal_deadline());
+            first = first.min(self.addresses.deadline());
         }
         first
     }
