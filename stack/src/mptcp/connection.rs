@@ -46,7 +46,7 @@ use patience::Patience;
 use plain::{Plain, Untold};
 pub use predicted::Predicted;
 use predicted::Quiet;
-use retransmit::DataTimer;
+use retransmit::Retransmission;
 use scheduling::Copies;
 use shortcuts::Shortcuts;
 use window::{Edge, counts_memory, receive_window};
@@ -57,6 +57,7 @@ use super::handshake::{Join, Keys, Member, Mode, Suspicion, join_option};
 use super::keys::{self, Entropy};
 use super::paths::Paths;
 use super::reinject::Reinjections;
+use super::timers::{Timer, Timers};
 use super::tuning::Tuning;
 use super::verify::{Broken, Checks};
 use crate::config::{Acknowledgement, Config};
@@ -114,9 +115,8 @@ pub struct Outgoing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fin {
     Open,
-    /// DATA_FIN sent; retransmitted at `again_at` unless it is acknowledged.
+    /// DATA_FIN sent so often; retransmitted when [`Timer::DataFin`] expires.
     Sent {
-        again_at: Instant,
         tries: u32,
     },
     Acked,
@@ -193,17 +193,8 @@ pub struct Connection {
     /// The subflow that sent new data in the last poll, if nothing else has happened since ([`predicted`]): it *flows*.
     flowing: Option<SubflowId>,
     fin: Fin,
-    /// Persist timer: a window probe is due at this time (RFC 9293 3.8.6.1).
-    persist_at: Option<Instant>,
-    /// The scheduler waits: ask it again at this time.
-    schedule_at: Option<Instant>,
-    /// Pacing holds data or retransmissions back until this time.
-    paced_until: Option<Instant>,
-    data_timer: Option<DataTimer>,
-    /// When subflows without progress are counted next ([`idle`]).
-    idle_at: Option<Instant>,
-    /// All subflows are closed but the connection is not: it ends at this time (RFC 8684 3.3.3).
-    orphaned_until: Option<Instant>,
+    timers: Timers,
+    retransmission: Option<Retransmission>,
     failing: Option<Failing>,
     fast_close: Option<FastClose>,
     addresses: Addresses,
@@ -253,7 +244,6 @@ impl Connection {
             penalised: Instant::ZERO,
             copies: Copies::new(),
             sent_again_to: 0,
-            paced_until: None,
             config,
             entropy,
             client,
@@ -270,15 +260,12 @@ impl Connection {
             peer_window: 0,
             fin: Fin::Open,
             reinjections: Reinjections::default(),
-            data_timer: None,
-            idle_at: None,
+            timers: Timers::default(),
+            retransmission: None,
             run: None,
             plain: Plain::default(),
             failing: None,
             limit: SendBlock::Application,
-            persist_at: None,
-            schedule_at: None,
-            orphaned_until: None,
             addresses: Addresses::default(),
             fast_close: None,
             reassembly: Reassembly::default(),

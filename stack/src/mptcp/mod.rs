@@ -9,5 +9,6 @@ pub mod keys;
 mod paths;
 mod reinject;
 mod template;
+mod timers;
 mod tuning;
 mod verify;

@@ -286,7 +286,7 @@ impl Connection {
             for &id in self.paths.active.iter().filter(|_| refused) {
                 self.paths.subflows[id].sender.reopen(self.peer_edge, edge);
             }
-            self.persist_at = None;
+            self.timers.stop(Timer::Persist);
         }
         self.peer_edge = edge;
         self.peer_window = self.peer_window.max(edge.saturating_sub(self.data_una));

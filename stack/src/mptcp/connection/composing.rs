@@ -173,12 +173,13 @@ impl Connection {
         kind: SendKind,
         choices: u16,
     ) -> Outgoing {
-        self.persist_at = None;
+        self.timers.stop(Timer::Persist);
         // RFC 9293 3.9.1.2, MUST-61: PSH on the last of what is written.
         let last = data + u64::from(len) == self.written;
         if last && self.write_closed && self.fin == Fin::Open && matches!(self.mode, Mode::Mptcp(_)) && data > 0 {
             // The last data carries the DATA_FIN (3.3.3), except beside MP_CAPABLE, which has no room for it.
-            self.fin = Fin::Sent { again_at: now + self.fin_patience(), tries: 1 };
+            self.fin = Fin::Sent { tries: 1 };
+            self.timers.set(Timer::DataFin, now + self.fin_patience());
         }
         if kind == SendKind::New {
             if let Some(outgoing) = self.send_from_template(now, id, data, len) {
@@ -202,7 +203,7 @@ impl Connection {
             return None;
         }
         Shortcut::DataTemplate.note();
-        self.persist_at = None;
+        self.timers.stop(Timer::Persist);
         let sent = s.sender.send_new(now, data, len);
         let timestamps = s.data_as_before(now);
         s.counts.note_out(len);

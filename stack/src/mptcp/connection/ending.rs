@@ -17,7 +17,7 @@ const FASTCLOSE_RETRIES: u32 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FastClose {
     pub subflow: SubflowId,
-    pub at: Instant,
+    /// How often. The next time is when [`Timer::FastClose`] expires.
     pub sent: u32,
 }
 
@@ -105,9 +105,8 @@ impl Connection {
     /// The connection is over: stops its timers and sends no more keep-alives.
     pub(super) fn end_timers(&mut self) {
         self.closed = true;
-        self.persist_at = None;
-        self.orphaned_until = None;
-        self.data_timer = None;
+        self.timers.stop_all();
+        self.retransmission = None;
         self.paths.members.iter_mut().for_each(|m| m.suspicion = None);
     }
 
@@ -128,26 +127,33 @@ impl Connection {
             }
         }
         self.paths.subflows[id].stop();
-        self.fast_close = Some(FastClose { subflow: id, at: Instant::ZERO, sent: 0 });
+        self.fast_close = Some(FastClose { subflow: id, sent: 0 });
+        self.timers.set(Timer::FastClose, Instant::ZERO);
+    }
+
+    /// Nothing more is to be said of MP_FASTCLOSE.
+    pub(super) fn forget_fast_close(&mut self) {
+        self.fast_close = None;
+        self.timers.stop(Timer::FastClose);
     }
 
     /// MP_FASTCLOSE on an acknowledgement, for the first time or repeated.
     pub(super) fn poll_fast_close(&mut self, now: Instant) -> Option<Outgoing> {
-        let (Mode::Mptcp(k), Some(FastClose { subflow, at, sent })) = (self.mode, self.fast_close) else { return None };
-        if at > now || sent > FASTCLOSE_RETRIES {
+        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) = (self.mode, self.fast_close) else { return None };
+        if !self.timers.has_expired(Timer::FastClose, now) || sent > FASTCLOSE_RETRIES {
             return None;
         }
         // 3.5: repeat after one RTO.
-        let at = now + self.paths.subflows[subflow].rto();
-        self.fast_close = Some(FastClose { subflow, at, sent: sent + 1 });
+        self.timers.set(Timer::FastClose, now + self.paths.subflows[subflow].rto());
+        self.fast_close = Some(FastClose { subflow, sent: sent + 1 });
         Some(self.signalling(now, subflow, Mptcp::None, Signal::Fastclose { key: k.peer }))
     }
 
     /// 3.5: no repetition was answered: send a RST with MP_FASTCLOSE, for the sake of middleboxes.
     pub(super) fn end_fast_close(&mut self, now: Instant) {
-        let (Mode::Mptcp(k), Some(FastClose { subflow, at, sent })) = (self.mode, self.fast_close) else { return };
-        if at <= now && sent > FASTCLOSE_RETRIES {
-            self.fast_close = None;
+        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) = (self.mode, self.fast_close) else { return };
+        if self.timers.has_expired(Timer::FastClose, now) && sent > FASTCLOSE_RETRIES {
+            self.forget_fast_close();
             self.reset(subflow, EndReason::FastClosed, Signal::Fastclose { key: k.peer }, None);
         }
     }

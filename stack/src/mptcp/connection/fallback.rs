@@ -30,9 +30,8 @@ pub(super) struct Failing {
     dsn: u64,
     /// The next acknowledgement carries MP_FAIL.
     due: bool,
-    /// MP_FAIL is repeated at this time if nothing has arrived by then: the peer's answer may have been lost, and the peer may
-    /// have no more data to send.
-    pub again_at: Instant,
+    /// How often MP_FAIL was sent. It is repeated when [`Timer::Fail`] expires if nothing has arrived by then: the peer's answer may have been
+    /// lost, and the peer may have no more data to send.
     tries: u32,
 }
 
@@ -158,11 +157,11 @@ impl Connection {
         let passed = cause == FallbackCause::Options && self.paths.members[id].mapping_received;
         self.plain.untold = passed.then_some(Untold { new: s.sender.nxt, keys: k });
         self.never_multipath(id, cause);
-        self.failing = None;
+        self.forget_failing();
         self.reinjections = Reinjections::default();
         self.copies.clear();
         self.forget_assigned();
-        self.data_timer = None;
+        self.stop_retransmission();
         // 3.7: from now on only the subflow's cumulative ACK counts.
         self.data_una = self.plain_tx(self.paths.subflows[id].sender.una).min(self.data_nxt).max(self.data_una);
         // What it acknowledges lay within the window: a probe, whose acknowledgement may have been the last segment that could be taken.
@@ -382,15 +381,22 @@ impl Connection {
             return false;
         }
         self.plain.rx_base = Some((broken.seq, broken.data));
-        self.failing = Some(Failing { subflow: id, dsn, due: true, again_at: Instant::FAR_FUTURE, tries: 0 });
+        self.failing = Some(Failing { subflow: id, dsn, due: true, tries: 0 });
         // What leaves until the answer comes, a window probe say, must continue what was sent: the peer may be plain TCP by then.
         self.forget_assigned();
         true
     }
 
+    /// MP_FAIL is answered, or its subflow has ended.
+    pub(super) fn forget_failing(&mut self) {
+        self.failing = None;
+        self.timers.stop(Timer::Fail);
+    }
+
     /// MP_FAIL has had no answer for long enough: whether the peer is plain TCP cannot be known, and nothing can be delivered.
     pub(super) fn give_up_failing(&mut self, now: Instant) {
-        let Some(Failing { subflow, dsn, .. }) = self.failing.filter(|f| f.tries >= TRIES && f.again_at <= now) else {
+        let expired = self.timers.has_expired(Timer::Fail, now);
+        let Some(Failing { subflow, dsn, .. }) = self.failing.filter(|f| f.tries >= TRIES && expired) else {
             return;
         };
         self.reset(subflow, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
@@ -439,7 +445,8 @@ impl Connection {
 
     /// An acknowledgement on `id` must carry MP_FAIL.
     pub(super) fn fail_is_due(&self, now: Instant, id: SubflowId) -> bool {
-        self.failing.is_some_and(|f| f.subflow == id && (f.due || f.again_at <= now && f.tries < TRIES))
+        self.failing
+            .is_some_and(|f| f.subflow == id && (f.due || self.timers.has_expired(Timer::Fail, now) && f.tries < TRIES))
             || (self.plain.fail.is_some() && self.plain.subflow == id)
     }
 
@@ -449,7 +456,8 @@ impl Connection {
             failing.due = false;
             let patience = self.paths.subflows[id].rto().saturating_mul(1 << failing.tries);
             if failing.tries < TRIES {
-                (failing.again_at, failing.tries) = (now + patience, failing.tries + 1);
+                failing.tries += 1;
+                self.timers.set(Timer::Fail, now + patience);
             }
             return Signal::Fail { dsn: failing.dsn };
         }

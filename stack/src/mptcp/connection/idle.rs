@@ -16,9 +16,9 @@ impl Connection {
     /// Restarts the timer, if the connection uses it and data is outstanding; `advanced`: the DATA_ACK has.
     pub(super) fn arm_idle_timer(&mut self, now: Instant, advanced: bool) {
         if self.config.stale_after == 0 || !self.may_duplicate() || self.data_una == self.data_nxt || self.closed {
-            self.idle_at = None;
-        } else if advanced || self.idle_at.is_none() {
-            self.idle_at = Some(now + self.idle_interval(now));
+            self.timers.stop(Timer::Idle);
+        } else if advanced || !self.timers.runs(Timer::Idle) {
+            self.timers.set(Timer::Idle, now + self.idle_interval(now));
         }
     }
 
@@ -42,7 +42,7 @@ impl Connection {
 
     /// Runs the timer if it is due.
     pub(super) fn on_idle_timer(&mut self, now: Instant) {
-        if self.idle_at.is_none_or(|at| at > now) {
+        if !self.timers.has_expired(Timer::Idle, now) {
             return;
         }
         let mut free = None;
@@ -74,7 +74,7 @@ impl Connection {
                 self.reinjections.again(self.data_una, end);
             }
         }
-        self.idle_at = Some(now + self.idle_interval(now));
+        self.timers.set(Timer::Idle, now + self.idle_interval(now));
     }
 
     /// `id` has made no progress for another period: if that is one too many, and another subflow does better, its data goes there.

@@ -61,8 +61,8 @@ impl Connection {
         if self.quiet_until().is_some_and(|until| now < until) {
             return self.poll_quiet(now);
         }
-        self.schedule_at = None;
-        if self.paced_until.take_if(|at| *at <= now).is_some() {
+        self.timers.stop(Timer::Schedule);
+        if self.timers.take_expired(Timer::Pacing, now) {
             // What was held back may leave: every row is looked at again.
             self.flowing = None;
         }
@@ -303,17 +303,16 @@ impl Connection {
         };
         // The answer to what the data-level timer sends carries one, too. A probe would stand before that on its subflow, and be refused until
         // that has arrived.
-        let sent_again = self.data_timer.is_some_and(|timer| timer.at < Instant::FAR_FUTURE);
-        if sent_again || self.paths.active().any(update_expected) {
+        if self.timers.runs(Timer::Data) || self.paths.active().any(update_expected) {
             return;
         }
         // The octet beyond the window is out, and no other subflow can repeat it: those that have it do, by their own timers.
         if self.data_nxt > self.peer_edge && self.repeater().is_none() {
             return;
         }
-        if self.persist_at.is_none() {
+        if !self.timers.runs(Timer::Persist) {
             let rto = self.paths.active().filter(|(s, _)| s.may_send()).map(|(s, _)| s.rto()).min();
-            self.persist_at = Some(now + rto.unwrap_or(self.config.initial_rto));
+            self.timers.set(Timer::Persist, now + rto.unwrap_or(self.config.initial_rto));
         }
     }
 
@@ -326,10 +325,10 @@ impl Connection {
     /// Acknowledgements, FIN, DATA_FIN, window probes, address signals. `some`: a subflow has something to send on its own.
     #[inline(always)]
     pub(super) fn poll_control(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
-        if self.steady && !some && self.persist_at.is_none() {
+        if self.steady && !some && !self.timers.runs(Timer::Persist) {
             return None;
         }
-        if self.persist_at.is_some_and(|at| at <= now) {
+        if self.timers.has_expired(Timer::Persist, now) {
             if let Some(t) = self.probe(now) {
                 return Some(t);
             }
@@ -373,7 +372,7 @@ impl Connection {
 
     /// Sends as much as a small window takes, or one octet beyond a closed window.
     pub(super) fn probe(&mut self, now: Instant) -> Option<Outgoing> {
-        self.persist_at = None;
+        self.timers.stop(Timer::Persist);
         if self.data_nxt == self.written {
             return None;
         }
@@ -388,7 +387,7 @@ impl Connection {
         let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
         if kind == SendKind::New && !self.paths.subflows[id].sender.has_room(len as u32) {
             // The congestion window is full. Once the data in flight is acknowledged or lost, the probe is tried again.
-            self.persist_at = Some(now + self.paths.subflows[id].rto());
+            self.timers.set(Timer::Persist, now + self.paths.subflows[id].rto());
             return None;
         }
         self.data_nxt += len;
@@ -420,7 +419,7 @@ impl Connection {
         }
         let tries = match self.fin {
             Fin::Open => 0,
-            Fin::Sent { again_at, tries } if again_at <= now => tries,
+            Fin::Sent { tries } if self.timers.has_expired(Timer::DataFin, now) => tries,
             _ => return None,
         };
         let open = |&id: &usize| self.paths.members[id].ready && self.paths.subflows[id].is_open();
@@ -439,7 +438,8 @@ impl Connection {
         } else {
             self.fin_patience().saturating_mul(1 << tries.min(FIN_BACKOFF))
         };
-        self.fin = Fin::Sent { again_at: now + patience, tries: tries + 1 };
+        self.fin = Fin::Sent { tries: tries + 1 };
+        self.timers.set(Timer::DataFin, now + patience);
         if tries == 0 && self.config.as_linux {
             self.acknowledge_on_all();
         }

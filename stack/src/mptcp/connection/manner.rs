@@ -50,7 +50,7 @@ impl Connection {
         self.unsettle();
         self.manner.cork.on = on;
         if !on {
-            self.persist_at = None;
+            self.timers.stop(Timer::Persist);
             if !self.config.nagle {
                 self.manner.cork.pushed_to = self.written;
             }
@@ -95,7 +95,7 @@ impl Connection {
 
     /// The override timeout has passed for what the cork holds.
     pub(super) fn override_cork(&mut self, now: Instant) {
-        if self.manner.cork.on && self.persist_at.is_some_and(|at| at <= now) {
+        if self.manner.cork.on && self.timers.has_expired(Timer::Persist, now) {
             self.manner.cork.pushed_to = self.written;
         }
     }

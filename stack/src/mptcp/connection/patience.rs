@@ -92,7 +92,7 @@ impl Connection {
     fn keepalive_at(&self, id: SubflowId) -> Option<Instant> {
         let keep = self.config.keepalive?;
         let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
-        let probing = self.persist_at.is_some() && self.paths.active.len() == 1;
+        let probing = self.timers.runs(Timer::Persist) && self.paths.active.len() == 1;
         let may = m.ready && s.is_open() && s.state != State::TimeWait && s.sender.board.is_empty();
         if !may || probing || self.closed || self.fast_close.is_some() {
             return None;

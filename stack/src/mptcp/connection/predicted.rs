@@ -109,8 +109,10 @@ impl Connection {
         let open = self.fin == Fin::Open && self.peer_end.is_none() && !self.read_closed && !self.closed;
         let no_signals = self.addresses.are_settled() && !self.paths.removal_due;
         // With all data acknowledged the only timer of data that may run is that of pacing, which ends the quiet state.
-        let no_failure =
-            self.failing.is_none() && self.fast_close.is_none() && self.orphaned_until.is_none() && self.has_told();
+        let no_failure = self.failing.is_none()
+            && self.fast_close.is_none()
+            && !self.timers.runs(Timer::Orphaned)
+            && self.has_told();
         // Checksums and coupled acknowledgement have rules of their own for data in order.
         let predictable = self.shortcuts.on
             && !self.manner.patience.on
@@ -264,7 +266,7 @@ impl Connection {
             Mode::Mptcp(_) => self.confirmed && self.dss_received,
         };
         let open = self.fin == Fin::Open && !self.write_closed && self.peer_end.is_none() && !self.closed;
-        let no_failure = self.failing.is_none() && self.fast_close.is_none() && self.orphaned_until.is_none();
+        let no_failure = self.failing.is_none() && self.fast_close.is_none() && !self.timers.runs(Timer::Orphaned);
         let no_signals = self.addresses.are_settled() && self.plain.fail.is_none();
         let works = |(s, m): (&Subflow, &Member)| {
             let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && !m.is_backup();
@@ -325,7 +327,7 @@ impl Connection {
             self.note_heard(now, id);
             self.arm_idle_timer(now, self.data_una > before);
         }
-        if idle || self.data_timer.is_some() {
+        if idle || self.retransmission.is_some() {
             self.arm_data_timer(now);
         }
         let window = self.renew(id);

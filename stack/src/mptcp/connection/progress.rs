@@ -31,8 +31,13 @@ impl Connection {
             self.arm_idle_timer(now, false);
         }
         if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
-            self.orphaned_until = None;
-        } else if *self.orphaned_until.get_or_insert(now + self.config.time_wait) <= now {
+            self.timers.stop(Timer::Orphaned);
+            return;
+        }
+        if !self.timers.runs(Timer::Orphaned) {
+            self.timers.set(Timer::Orphaned, now + self.config.time_wait);
+        }
+        if self.timers.has_expired(Timer::Orphaned, now) {
             self.give_up();
         }
     }
@@ -119,8 +124,12 @@ impl Connection {
         self.paths.members[id].checks = Checks::default();
         self.paths.members[id].mappings = Mappings::default();
         self.paths.end(id);
-        self.failing.take_if(|f| f.subflow == id);
-        self.fast_close.take_if(|f| f.subflow == id);
+        if self.failing.is_some_and(|f| f.subflow == id) {
+            self.forget_failing();
+        }
+        if self.fast_close.is_some_and(|f| f.subflow == id) {
+            self.forget_fast_close();
+        }
         // Data that waited there because of a hole arrives on another subflow.
         let receiver = &mut self.paths.subflows[id].receiver;
         *receiver = Receiver::new(receiver.rcv_nxt);

@@ -11,10 +11,9 @@
 
 use super::*;
 
-/// Data-level retransmission timer: when the oldest data without a DATA_ACK is retransmitted, and how often it has been.
+/// The oldest data without a DATA_ACK is retransmitted when [`Timer::Data`] expires: how often it has been, and how much of it next.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DataTimer {
-    pub at: Instant,
+pub(super) struct Retransmission {
     tries: u32,
     data_una: u64,
     /// Length of the next retransmission in segments.
@@ -107,30 +106,36 @@ impl Connection {
                 && self.reinjections.next(|on| self.has_way_from(on)).is_none()
         };
         if !missing {
-            self.data_timer = None;
+            self.stop_retransmission();
         } else if !idle() || self.ready_subflow().is_none() {
             // Data is in flight or waits for reinjection, or no subflow can carry it: the timer does not run.
-            if let Some(timer) = &mut self.data_timer {
-                timer.at = Instant::FAR_FUTURE;
-            }
+            self.timers.stop(Timer::Data);
         } else {
             let data_una = self.data_una;
             let patience = self.fin_patience();
-            let first = DataTimer { at: now + patience, tries: 0, data_una, segments: 1, end: 0 };
-            self.data_timer = Some(match self.data_timer {
-                None => first,
+            let first = Retransmission { tries: 0, data_una, segments: 1, end: 0 };
+            let (at, next) = match self.retransmission {
+                None => (now + patience, first),
                 // The retransmission advanced the DATA_ACK.
-                Some(t) if t.tries > 0 && t.data_una < data_una => {
-                    let segments = if t.end == data_una { t.segments.saturating_mul(2) } else { 1 };
-                    DataTimer { at: now, segments, ..first }
+                Some(r) if r.tries > 0 && r.data_una < data_una => {
+                    let segments = if r.end == data_una { r.segments.saturating_mul(2) } else { 1 };
+                    (now, Retransmission { segments, ..first })
                 }
-                Some(t) if t.data_una < data_una => first,
-                Some(t) if t.at == Instant::FAR_FUTURE => {
-                    DataTimer { at: now + patience.saturating_mul(1 << t.tries.min(FIN_BACKOFF)), segments: 1, ..t }
+                Some(r) if r.data_una < data_una => (now + patience, first),
+                Some(_) if self.timers.runs(Timer::Data) => return,
+                Some(r) => {
+                    let backoff = patience.saturating_mul(1 << r.tries.min(FIN_BACKOFF));
+                    (now + backoff, Retransmission { segments: 1, ..r })
                 }
-                Some(t) => t,
-            });
+            };
+            self.retransmission = Some(next);
+            self.timers.set(Timer::Data, at);
         }
+    }
+
+    pub(super) fn stop_retransmission(&mut self) {
+        self.retransmission = None;
+        self.timers.stop(Timer::Data);
     }
 
     /// What was stuck on subflow `on`, and is not any more, has another way: not if that is the only subflow, nor if the others are backups,
@@ -151,25 +156,25 @@ impl Connection {
 
     /// The timer has expired: retransmits the first missing data.
     pub(super) fn on_data_timer(&mut self, now: Instant) {
-        if self.data_timer.is_none_or(|timer| timer.at > now) {
+        if !self.timers.has_expired(Timer::Data, now) {
             return;
         }
         if self.may_be_plain() {
             self.fall_back(0, FallbackCause::Options);
             return;
         }
-        let Some(timer) = &mut self.data_timer else { return };
-        timer.at = Instant::FAR_FUTURE;
-        timer.tries += 1;
-        if timer.tries > FIN_TRIES * self.config.max_retransmissions {
+        self.timers.stop(Timer::Data);
+        let Some(next) = &mut self.retransmission else { return };
+        next.tries += 1;
+        if next.tries > FIN_TRIES * self.config.max_retransmissions {
             self.give_up();
             return;
         }
-        let octets = u64::from(timer.segments) * u64::from(self.config.mss);
+        let octets = u64::from(next.segments) * u64::from(self.config.mss);
         // Not what probed the peer's window: it would be refused again, and with it what it shares a segment with.
         let most = if self.data_una < self.peer_edge { self.peer_edge } else { self.data_nxt };
         let end = (self.data_una + octets).min(self.data_nxt).min(most);
-        timer.end = end;
+        next.end = end;
         self.reinjections.again(self.data_una, end);
     }
 }

@@ -93,7 +93,7 @@ impl Connection {
 
     /// Pacing holds something back until then.
     pub(super) fn note_paced(&mut self, until: Instant) {
-        self.paced_until = self.paced_until.into_iter().chain([until]).min();
+        self.timers.hasten(Timer::Pacing, until);
     }
 
     /// Data may have a second place in the sequence space: the connection speaks Multipath TCP, and the peer has shown it. (RFC 8684 3.7:
@@ -374,8 +374,9 @@ impl Connection {
                 }
                 Decision::Wait(until) => {
                     // A time that has passed is not worth waiting for: the timer would stay due.
-                    let until = until.filter(|&at| at > now);
-                    self.schedule_at = self.schedule_at.into_iter().chain(until).min();
+                    if let Some(until) = until.filter(|&at| at > now) {
+                        self.timers.hasten(Timer::Schedule, until);
+                    }
                     return None;
                 }
             }

@@ -10,7 +10,7 @@ impl Connection {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let quiet = self.quiet_until();
         let steady = self.steady && quiet.is_none();
-        let mut first = quiet.unwrap_or_else(|| self.common_deadline());
+        let mut first = quiet.unwrap_or_else(|| self.timers.next());
         for &id in &self.paths.active {
             let s = &self.paths.subflows[id];
             first = first.min(s.acks.deadline());
@@ -34,9 +34,9 @@ impl Connection {
             let shortest = if self.quiet_until().is_some() {
                 self.shortcuts.shortest_timers.1
             } else if self.steady
-                && self.schedule_at.is_none()
-                && self.paced_until.is_none()
-                && self.data_timer.is_none()
+                && !self.timers.runs(Timer::Schedule)
+                && !self.timers.runs(Timer::Pacing)
+                && self.retransmission.is_none()
             {
                 self.shortcuts.shortest_timers.0
             } else {
@@ -53,16 +53,8 @@ impl Connection {
         self.poll_timeout().filter(|&at| at < known)
     }
 
-    /// The deadlines of what may be in progress on a steady connection, those of its subflows excepted.
-    #[inline]
-    fn common_deadline(&self) -> Instant {
-        let or_never = |at: Option<Instant>| at.unwrap_or(Instant::FAR_FUTURE);
-        let first = or_never(self.persist_at).min(or_never(self.schedule_at)).min(or_never(self.paced_until));
-        first.min(or_never(self.idle_at)).min(self.data_timer.map_or(Instant::FAR_FUTURE, |t| t.at))
-    }
-
     /// Earliest deadline, delayed acknowledgements excepted; [`Instant::FAR_FUTURE`] if there is none. On a steady connection it is one of
-    /// [`Connection::common_deadline`] and the senders'.
+    /// [`Connection::timers`] and the senders'.
     #[inline(never)]
     pub(super) fn other_deadline(&self) -> Instant {
         let mut first = Instant::FAR_FUTURE;
@@ -76,20 +68,15 @@ impl Connection {
                 first = first.min(at);
             }
         }
-        match (self.fast_close, self.failing) {
-            (Some(FastClose { at, .. }), _) => first = first.min(at),
-            (None, Some(f)) if self.paths.subflows[f.subflow].state != State::Closed => first = first.min(f.again_at),
-            _ => {}
-        }
         if self.manner.patience.on {
             first = first.min(self.watch_deadline());
         }
-        first = first.min(self.common_deadline()).min(self.orphaned_until.unwrap_or(Instant::FAR_FUTURE));
+        first = first.min(self.timers.next());
         // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
         let waits = self.fin != Fin::Open || self.addresses.announces();
         if waits && !self.closed && matches!(self.mode, Mode::Mptcp(_)) && self.ready_subflow().is_some() {
-            if let Fin::Sent { again_at, .. } = self.fin {
-                first = first.min(again_at);
+            if let Fin::Sent { .. } = self.fin {
+                first = first.min(self.timers.at(Timer::DataFin));
             }
             first = first.min(self.addresses.deadline());
         }
@@ -150,7 +137,7 @@ impl Connection {
         self.on_data_timer(now);
         self.on_idle_timer(now);
         // The poll that follows asks the scheduler again.
-        self.schedule_at.take_if(|at| *at <= now);
+        self.timers.take_expired(Timer::Schedule, now);
         self.progress(now);
         // The subflow that ended here may have been all that it waited for.
         self.on_data_timer(now);
