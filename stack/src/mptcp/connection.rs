@@ -39,7 +39,7 @@ use core::num::NonZeroU16;
 
 use ending::FastClose;
 pub use ending::Linger;
-use fallback::{Failing, Run};
+use fallback::Failing;
 use info::Spent;
 use manner::Manner;
 use patience::Patience;
@@ -47,18 +47,16 @@ use plain::{Plain, Untold};
 pub use predicted::Predicted;
 use predicted::Quiet;
 use retransmit::Retransmission;
-use scheduling::Copies;
 use shortcuts::Shortcuts;
-use window::{Edge, counts_memory, receive_window};
 
 use super::addresses::{Addresses, Remote};
-use super::dss::{Mappings, Placed, Reassembly};
+use super::dss::{Mappings, Placed};
 use super::handshake::{Join, Keys, Member, Mode, Suspicion, join_option};
 use super::keys::{self, Entropy};
 use super::paths::Paths;
-use super::reinject::Reinjections;
+use super::recv_stream::{DSS_ROOM, MAX_WINDOW, RecvStream, window_shift};
+use super::send_stream::{EdgeMove, Fin, SendStream};
 use super::timers::{Timer, Timers};
-use super::tuning::Tuning;
 use super::verify::{Broken, Checks};
 use crate::config::{Acknowledgement, Config};
 use crate::controller::Adjust;
@@ -111,21 +109,6 @@ pub struct Outgoing {
     pub wire_len: u32,
 }
 
-/// State of the DATA_FIN, or FIN in plain TCP, of our direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fin {
-    Open,
-    /// DATA_FIN sent so often; retransmitted when [`Timer::DataFin`] expires.
-    Sent {
-        tries: u32,
-    },
-    Acked,
-}
-
-/// Octets of a DSS option with a DATA_ACK of 32 bits and a mapping of 64.
-const DSS_ROOM: u64 = 24;
-/// The window field has 16 bits and is scaled by at most 14 (RFC 7323 2.3).
-const MAX_WINDOW: u64 = 65_535 << 14;
 /// Octets from RCV.NXT on in which a multipath subflow accepts segments. The connection's window is checked at data level.
 const SUBFLOW_WINDOW: u64 = 1 << 30;
 /// Unanswered window probes after which their subflow counts as failing.
@@ -161,60 +144,27 @@ pub struct Connection {
     queues: bool,
     /// How far the scheduler assigns data ahead of the windows; `queues`: it does.
     reach: Reach,
-    write_closed: bool,
-    /// The application will read no more.
-    read_closed: bool,
-    /// Coupled acknowledgement: what was moved to another subflow stands there behind what waits for it.
-    moved: bool,
     /// The latest mapping has a 64-bit data sequence number, so DATA_ACKs have 64 bits too (RFC 8684 3.3.2).
     long_dsn: bool,
-    /// The peer's direction has ended, and all its octets have arrived.
-    peer_closed: bool,
     /// The connection is over.
     closed: bool,
     /// Nothing is in progress but the transfer of data, and there has been no input since but acknowledgements ([`predicted`]).
     steady: bool,
     limit: SendBlock,
-    /// Data offset of the oldest octet without a DATA_ACK.
-    data_una: u64,
-    /// Right edge of the peer's window, as a data offset.
-    peer_edge: u64,
-    /// Largest window the peer has advertised.
-    peer_window: u64,
-    /// Right edge of our receive window.
-    edge: Edge,
-    /// Octets read.
-    read: u64,
-    /// Octets written.
-    written: u64,
-    /// Data offset of the next octet to send for the first time.
-    data_nxt: u64,
+    send: SendStream,
+    recv: RecvStream,
     // what may be in progress
     /// The subflow that sent new data in the last poll, if nothing else has happened since ([`predicted`]): it *flows*.
     flowing: Option<SubflowId>,
-    fin: Fin,
     timers: Timers,
     retransmission: Option<Retransmission>,
     failing: Option<Failing>,
     fast_close: Option<FastClose>,
     addresses: Addresses,
-    /// Copies of sent data that are still to be sent on further subflows.
-    copies: Copies,
-    reinjections: Reinjections,
-    /// Our most recent data, as far back as it was sent contiguously on one subflow.
-    run: Option<Run>,
     /// Buffer for octets that an arriving segment made available on its subflow.
     delivered: Vec<Piece>,
     // the peer's data
     events: Events,
-    /// The window that was advertised last, in octets, on whichever subflow, if the memory of segments is counted
-    /// ([`Config::held_charge`], [`Config::acknowledge_on_read`]).
-    told: Option<u64>,
-    /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
-    peer_end: Option<u64>,
-    reassembly: Reassembly,
-    /// The receive buffer, if it tunes itself.
-    tuning: Option<Tuning>,
     // what leaves
     manner: Manner,
     /// The segment to send, composed in place.
@@ -226,24 +176,21 @@ pub struct Connection {
     entropy: Entropy,
     /// When a subflow was last penalised ([`opportunistic`]).
     penalised: Instant,
-    /// Data offset after the highest octet that has been sent in more than one place.
-    sent_again_to: u64,
 }
 
 impl Connection {
     fn new(config: Config, entropy: Entropy, client: bool) -> Self {
-        let ((tuning, edge), (scheduler, reach)) = (receive_window(&config), scheduler(&config));
+        let (scheduler, reach) = scheduler(&config);
         Self {
             rates: config.wants_rates(),
             shortcuts: Shortcuts::new(&config, &*scheduler),
-            told: counts_memory(&config).then_some(edge),
             manner: Manner::of(&config),
+            send: SendStream::new(),
+            recv: RecvStream::new(&config),
             reach,
             queues: reach != Reach::Room,
             scheduler,
             penalised: Instant::ZERO,
-            copies: Copies::new(),
-            sent_again_to: 0,
             config,
             entropy,
             client,
@@ -251,31 +198,14 @@ impl Connection {
             confirmed: false,
             dss_received: false,
             paths: Paths::default(),
-            written: 0,
-            write_closed: false,
-            read_closed: false,
-            data_nxt: 0,
-            data_una: 0,
-            peer_edge: 0,
-            peer_window: 0,
-            fin: Fin::Open,
-            reinjections: Reinjections::default(),
             timers: Timers::default(),
             retransmission: None,
-            run: None,
             plain: Plain::default(),
             failing: None,
             limit: SendBlock::Application,
             addresses: Addresses::default(),
             fast_close: None,
-            reassembly: Reassembly::default(),
-            moved: false,
             long_dsn: false,
-            tuning,
-            read: 0,
-            edge: Edge::new(edge),
-            peer_end: None,
-            peer_closed: false,
             closed: false,
             delivered: Vec::new(),
             events: Events::new(),
@@ -323,8 +253,7 @@ impl Connection {
         }
         let subflow = Subflow::accept(0, &c.config, iss, window_shift(&c.config), syn);
         c.paths.add(subflow, Member::new(Join::First, 0));
-        c.peer_edge = u64::from(syn.window);
-        c.peer_window = c.peer_edge;
+        c.send.begin_window(u64::from(syn.window));
         c
     }
 
@@ -353,7 +282,7 @@ impl Connection {
     /// rest again when data has been acknowledged.
     #[inline]
     pub fn write(&mut self, octets: u64) -> u64 {
-        debug_assert!(!self.write_closed, "write after shutdown_write or close");
+        debug_assert!(!self.send.is_closed(), "write after shutdown_write or close");
         let mut taken = octets.min(self.writable());
         if self.reach == Reach::Memory {
             taken = self.take_pieces(octets, taken);
@@ -361,14 +290,14 @@ impl Connection {
         if taken > 0 {
             self.end_quiet();
         }
-        self.written += taken;
+        self.send.write(taken);
         taken
     }
 
     /// SHUTDOWN: ends our direction of the stream. The peer's data can still be read; [`Connection::close`] ends both directions.
     pub fn shutdown_write(&mut self) {
         self.disturb();
-        self.write_closed = true;
+        self.send.close();
     }
 
     /// The next event.
@@ -398,12 +327,6 @@ fn scheduler(config: &Config) -> (Box<dyn Scheduler>, Reach) {
         (reach, _) => reach,
     };
     (scheduler, reach)
-}
-
-/// The smallest window scale with which the whole buffer can be advertised (RFC 7323 2.3).
-fn window_shift(config: &Config) -> u8 {
-    let buffer = config.receive_buffer.unwrap_or(MAX_WINDOW).min(MAX_WINDOW);
-    (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14)
 }
 
 /// A host's answer to a segment for which it has no connection (RFC 9293 3.10.7.1); `None` for a RST.

@@ -22,11 +22,11 @@ impl Connection {
         if self.manner.patience.on {
             self.note_sign_of_life(now, id);
         }
-        let before = self.data_una;
+        let before = self.send.una();
         self.receive(now, id, seg);
         if self.config.stale_after > 0 {
             self.note_heard(now, id);
-            self.arm_idle_timer(now, self.data_una > before);
+            self.arm_idle_timer(now, self.send.una() > before);
         }
         self.progress(now);
         self.refresh(id);
@@ -38,8 +38,7 @@ impl Connection {
     pub(super) fn receive(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         self.paths.members[id].probes_unanswered = 0;
         let multipath = !matches!(self.mode, Mode::Tcp);
-        let window =
-            if multipath { SUBFLOW_WINDOW } else { self.edge.advertised.saturating_sub(self.reassembly.nxt()) };
+        let window = if multipath { SUBFLOW_WINDOW } else { self.recv.window() };
         if self.is_plain_again(id, seg) {
             self.never_multipath(id, FallbackCause::Syn);
         }
@@ -123,7 +122,7 @@ impl Connection {
             }
         }
         if self.paths.subflows[id].on_fin(now, seg) && matches!(self.mode, Mode::Tcp) {
-            self.peer_end = Some(self.reassembly.nxt());
+            self.recv.end_here();
         }
     }
 
@@ -168,13 +167,13 @@ impl Connection {
             }
             // In plain TCP the subflow's cumulative ACK acknowledges data; SYN and FIN are not data.
             let una = self.paths.subflows[self.plain.subflow].sender.una;
-            self.data_una = self.plain_tx(una).min(self.data_nxt).max(self.data_una);
+            self.send.acknowledge_plain(self.plain_tx(una));
             if window_is_new {
                 self.move_peer_edge(self.plain_tx(Seq::unwrap(seg.ack, una)) + window);
             }
             // RFC 9293 3.10.7.4: a retransmission tells of no window, as it is older than the last one that did. What it acknowledges lay
             // within the window even so: a probe that the peer has taken.
-            self.move_peer_edge(self.peer_edge.max(self.data_una));
+            self.move_peer_edge(self.send.edge().max(self.send.una()));
             return;
         };
         // RFC 8684 3.3.1, 3.3.2: the window counts from the DATA_ACK. For a segment without DATA_ACK it is unknown how much had arrived when it
@@ -193,8 +192,8 @@ impl Connection {
         if !seg.options.signal.is_empty() {
             self.take_signal(now, id, &k, &seg.options.signal);
         }
-        if ack <= self.data_max() {
-            self.move_peer_edge(self.peer_edge.max(ack + window));
+        if ack <= self.send.max_ack() {
+            self.move_peer_edge(self.send.edge().max(ack + window));
         }
     }
 
@@ -205,12 +204,12 @@ impl Connection {
         let mut ack = 0;
         if let Some(data_ack) = dss.data_ack {
             ack = self.acknowledged_offset(k, data_ack);
-            self.take_data_ack(ack);
+            self.send.acknowledge(ack);
             // 3.7: the path is confirmed by a DATA_ACK together with an acknowledgement of data, at both levels: a box that is ahead of
             // its peer raises that of the subflow alone.
             let acks_data =
                 Seq::unwrap(seg.ack, self.paths.subflows[id].sender.una) > self.paths.subflows[id].first_own();
-            self.paths.members[id].dss_confirmed |= acks_data && self.data_una > 0;
+            self.paths.members[id].dss_confirmed |= acks_data && self.send.una() > 0;
         }
         // 3.3.2: "If data is received with a 64-bit DSN".
         let counts = |m: &Mapping| m.len > u16::from(dss.data_fin) || (dss.data_fin && !self.config.as_linux);
@@ -223,19 +222,17 @@ impl Connection {
             return None;
         }
         if let Some(m) = dss.mapping.filter(|m| dss.data_fin && self.is_intact(k, seg, m)) {
-            // 3.3.3: the DATA_FIN occupies one octet after the last. Ignore a DATA_FIN before data
-            // that have arrived or beyond the window. Only the first DATA_FIN counts.
+            // 3.3.3: the DATA_FIN occupies one octet after the last.
             let start = self.mapped_offset(k, &m);
             let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
-            let end = end.filter(|&end| self.reassembly.end() <= end && end <= self.edge.advertised);
-            let repeated = self.peer_end.is_some();
-            self.peer_end = self.peer_end.or(end);
-            if self.config.as_linux && self.peer_end.is_some() && !repeated {
+            let repeated = self.recv.end().is_some();
+            end.into_iter().for_each(|end| self.recv.end_at(end));
+            if self.config.as_linux && self.recv.end().is_some() && !repeated {
                 self.acknowledge_on_all();
             }
             // Linux's acknowledgements all carry the DATA_FIN, so answers would be answered: only one that ends this is sent.
-            let asked =
-                !repeated || (self.peer_closed || !self.config.as_linux) && self.paths.subflows[id].may_repeat(now);
+            let asked = !repeated
+                || (self.recv.has_ended() || !self.config.as_linux) && self.paths.subflows[id].may_repeat(now);
             if seg.payload.len == 0 && asked {
                 self.paths.subflows[id].acks.now();
             }
@@ -246,7 +243,7 @@ impl Connection {
     /// The data offset that a DATA_ACK stands for.
     #[inline]
     pub(super) fn acknowledged_offset(&self, k: &Keys, data_ack: DataAck) -> u64 {
-        k.acknowledged_offset(data_ack, self.data_una)
+        k.acknowledged_offset(data_ack, self.send.una())
     }
 
     /// 3.3.1: the checksum of a DATA_FIN without data covers only the pseudo-header. With data, `verify` checks it together with
@@ -257,39 +254,19 @@ impl Connection {
         seg.payload.len > 0 || !self.config.checksum || m.checksum.is_some_and(|c| sum.plus(Sum(c)).is_valid())
     }
 
-    /// The largest valid DATA_ACK: everything sent, including the DATA_FIN.
-    pub(super) fn data_max(&self) -> u64 {
-        self.data_nxt + u64::from(self.fin != Fin::Open)
-    }
-
-    pub(super) fn take_data_ack(&mut self, ack: u64) {
-        if ack > self.data_max() {
-            return;
-        }
-        if ack == self.written + 1 && self.fin != Fin::Open {
-            self.fin = Fin::Acked;
-        }
-        let ack = ack.min(self.data_nxt);
-        if ack > self.data_una {
-            self.data_una = ack;
-            self.reinjections.acknowledge(ack);
-        }
-    }
-
     /// RFC 8684 3.3.1, 3.3.5: the right edge counts from the DATA_ACK. Data that the peer refused while its window was closed is
     /// retransmitted at once.
     #[inline(always)]
     pub(super) fn move_peer_edge(&mut self, edge: u64) {
-        if edge > self.peer_edge {
-            // The peer can have refused data only if some was sent beyond the edge.
-            let refused = self.data_nxt > self.peer_edge;
-            for &id in self.paths.active.iter().filter(|_| refused) {
-                self.paths.subflows[id].sender.reopen(self.peer_edge, edge);
+        let moved = self.send.move_edge(edge);
+        if let EdgeMove::Refused(from) = moved {
+            for &id in &self.paths.active {
+                self.paths.subflows[id].sender.reopen(from, edge);
             }
+        }
+        if moved != EdgeMove::None {
             self.timers.stop(Timer::Persist);
         }
-        self.peer_edge = edge;
-        self.peer_window = self.peer_window.max(edge.saturating_sub(self.data_una));
     }
 
     pub(super) fn take_payload(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
@@ -311,7 +288,7 @@ impl Connection {
         };
         let partial = payload.len < seg.payload.len;
         let len = payload.len;
-        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| end <= self.edge.advertised) else {
+        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| self.recv.accepts(end)) else {
             // Beyond the window we advertised (RFC 8684 3.3.4; RFC 9293 3.10.7.4, first check, at data level).
             self.paths.subflows[id].acks.now();
             return;
@@ -323,12 +300,12 @@ impl Connection {
         if !self.verify(id, seg, payload, start, data) {
             return;
         }
-        let fresh = self.reassembly.arrive(data, end);
-        if self.read_closed && fresh > 0 {
+        let fresh = self.recv.arrive(data, end);
+        if self.recv.is_abandoned() && fresh > 0 {
             self.abort_unread();
             return;
         }
-        let before = self.reassembly.nxt();
+        let before = self.recv.nxt();
         let kind = if self.config.acknowledgement == Acknowledgement::Coupled {
             self.take_coupled(now, id, start, data, len)
         } else {
@@ -345,7 +322,7 @@ impl Connection {
         let again = fresh == 0 && matches!(kind, ArrivalKind::HeldInSubflow | ArrivalKind::AheadInData);
         let kind = if again { ArrivalKind::DuplicateInData } else { kind };
         self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
-        if self.reassembly.nxt() > before {
+        if self.recv.nxt() > before {
             self.events.note_readable();
         }
     }
@@ -355,7 +332,7 @@ impl Connection {
     /// Octets behind a DATA_FIN (RFC 8684 3.3.3) are ignored like octets behind a FIN. After a
     /// fallback to TCP only the FIN ends the stream.
     fn room_before_end(&self, id: SubflowId, start: Seq, data: u64) -> u64 {
-        let end = self.peer_end.filter(|_| !matches!(self.mode, Mode::Tcp));
+        let end = self.recv.end().filter(|_| !matches!(self.mode, Mode::Tcp));
         let room = end.map_or(u64::MAX, |end| end.saturating_sub(data));
         room.min(self.paths.subflows[id].room_before_fin(start))
     }
@@ -404,7 +381,7 @@ impl Connection {
             Arrival::InOrder => ArrivalKind::InOrder,
         };
         for (i, piece) in self.delivered.iter().enumerate() {
-            let placed = self.reassembly.place(piece.data, piece.len, id);
+            let placed = self.recv.place(piece.data, piece.len, id);
             if i == 0 {
                 match placed {
                     Placed::InOrder => {}
@@ -421,14 +398,14 @@ impl Connection {
 
     /// Data whose verification is settled enters the data stream.
     pub(super) fn place_delivered(&mut self, id: SubflowId) {
-        let before = self.reassembly.nxt();
+        let before = self.recv.nxt();
         for piece in self.delivered.drain(..) {
-            self.reassembly.place(piece.data, piece.len, id);
+            self.recv.place(piece.data, piece.len, id);
         }
         if self.config.acknowledgement == Acknowledgement::Coupled {
             self.release_parked();
         }
-        if self.reassembly.nxt() > before {
+        if self.recv.nxt() > before {
             self.events.note_readable();
         }
     }
@@ -495,6 +472,6 @@ impl Connection {
 
     /// Data offset of a mapping.
     pub(super) fn mapped_offset(&self, k: &Keys, m: &Mapping) -> u64 {
-        k.mapped_offset(m, self.reassembly.nxt())
+        k.mapped_offset(m, self.recv.nxt())
     }
 }

@@ -27,7 +27,7 @@ impl Connection {
         if self.reach == Reach::Windows {
             self.free_stuck();
         }
-        if !self.reinjections.is_empty() {
+        if !self.send.reinjections().is_empty() {
             // Reinjections are gated by the windows.
             self.mark_open(now);
             let again = self.poll_reinjection(now).or_else(|| self.poll_head(now));
@@ -53,7 +53,7 @@ impl Connection {
             }
         }
         self.limit = self.what_limits();
-        if self.limit == SendBlock::ReceiveWindow && self.data_una == self.data_nxt {
+        if self.limit == SendBlock::ReceiveWindow && self.send.una() == self.send.nxt() {
             self.arm_persist(now);
         }
         None
@@ -61,18 +61,19 @@ impl Connection {
 
     /// Of what is assigned something leaves as soon as a window has room. (Less than a segment that may still grow waits for more.)
     pub(super) fn waits_for_window(&self) -> bool {
-        let full =
-            |m: &Member, mss| m.ahead.front(mss).is_some_and(|(_, len)| len >= mss || !m.ahead.may_grow(self.data_nxt));
+        let full = |m: &Member, mss| {
+            m.ahead.front(mss).is_some_and(|(_, len)| len >= mss || !m.ahead.may_grow(self.send.nxt()))
+        };
         self.queues && self.paths.subflows.iter().zip(&self.paths.members).any(|(s, m)| full(m, s.sender.mss))
     }
 
     fn what_limits(&self) -> SendBlock {
-        let left = self.written - self.data_nxt;
+        let left = self.send.written() - self.send.nxt();
         if self.waits_for_window() {
             SendBlock::Cwnd
         } else if left == 0 {
             self.nothing_to_send()
-        } else if self.peer_edge <= self.data_nxt || self.would_be_silly() {
+        } else if self.send.edge() <= self.send.nxt() || self.would_be_silly() {
             SendBlock::ReceiveWindow
         } else {
             SendBlock::Scheduler
@@ -95,7 +96,7 @@ impl Connection {
     fn assign_ahead(&mut self, now: Instant) {
         let mut moves = 0;
         loop {
-            let room = self.written.min(self.peer_edge).saturating_sub(self.data_nxt);
+            let room = self.send.usable();
             let more = room > 0 && !self.would_be_silly();
             if !(more || self.shortcuts.resends && self.has_assigned()) {
                 return;
@@ -107,9 +108,9 @@ impl Connection {
             }
             match self.pick(now, !more) {
                 Some(Pick::Queue { on, octets }) if more && octets > 0 => {
-                    let end = self.data_nxt + octets.min(room);
-                    self.paths.members[on].ahead.push(self.data_nxt, end);
-                    self.data_nxt = end;
+                    let len = octets.min(room);
+                    let start = self.send.advance(len);
+                    self.paths.members[on].ahead.push(start, start + len);
                 }
                 Some(Pick::Move { from, to, octets }) if moves < self.paths.rows.len() => {
                     moves += 1;
@@ -128,10 +129,12 @@ impl Connection {
 
     /// RFC 9293 3.8.6.2.1: the window takes less than a segment, and less than half of what it took at most, of more than that.
     fn would_be_silly(&self) -> bool {
-        let (left, room) = (self.written - self.data_nxt, self.peer_edge.saturating_sub(self.data_nxt));
-        let idle = self.data_nxt == self.data_una;
+        let (left, room) = (self.send.unassigned(), self.send.window_left());
+        let idle = self.send.nxt() == self.send.una();
         let small = room < left && room < u64::from(self.config.mss);
-        self.reach == Reach::Windows && small && !(2 * room >= self.peer_window && (idle || !self.config.nagle))
+        self.reach == Reach::Windows
+            && small
+            && !(2 * room >= self.send.largest_window() && (idle || !self.config.nagle))
     }
 
     /// What was assigned to `from` last goes to `to`.
@@ -179,8 +182,8 @@ impl Connection {
     /// What is taken of `octets` written while there is room for `room`: Linux asks for room once for each piece (`mptcp_sendmsg`).
     pub(super) fn take_pieces(&mut self, octets: u64, room: u64) -> u64 {
         let most = self.config.send_buffer.map_or(u64::MAX, |buffer| buffer.saturating_sub(self.unacknowledged()));
-        let end = room.checked_sub(1).map_or(self.written, |last| piece_end(self.written + last));
-        let taken = octets.min(end - self.written).min(most);
+        let end = room.checked_sub(1).map_or(self.send.written(), |last| piece_end(self.send.written() + last));
+        let taken = octets.min(end - self.send.written()).min(most);
         self.manner.writer_stopped = self.unacknowledged() + taken >= self.send_buffer();
         taken
     }
@@ -210,14 +213,14 @@ impl Connection {
             let id = self.paths.active[k];
             let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
             if reach == Reach::Memory {
-                m.ahead.set_buffer(self.peer_window, s.sender.mss);
+                m.ahead.set_buffer(self.send.largest_window(), s.sender.mss);
             }
             let row = &mut self.paths.rows[id];
             row.takes_data = takes(s, m) && !(regular && m.is_backup());
             let flight = s.sender.flight_size();
             row.queued = m.ahead.octets();
             row.buffered = m.ahead.used(flight, s.sender.burst());
-            row.fill = m.ahead.fill(self.data_nxt);
+            row.fill = m.ahead.fill(self.send.nxt());
             row.pacing_rate = s.sender.pacing_rate();
             row.can_send = row.takes_data && (reach == Reach::Windows || row.buffered < m.ahead.memory());
             if reach == Reach::Windows {
@@ -240,12 +243,12 @@ impl Connection {
             self.note_paced(until);
             return None;
         }
-        if len < mss && m.ahead.may_grow(self.data_nxt) {
+        if len < mss && m.ahead.may_grow(self.send.nxt()) {
             // RFC 9293 3.7.4, as for data that is sent at once: a small segment leaves if nothing is in flight, or nothing will follow.
-            let all = self.data_nxt == self.written;
+            let all = self.send.nxt() == self.send.written();
             let idle = s.sender.board.is_empty();
-            let pushed = (all && self.write_closed)
-                || self.peer_edge == self.data_nxt
+            let pushed = (all && self.send.is_closed())
+                || self.send.edge() == self.send.nxt()
                 || self.may_send_small(data + u64::from(len), idle || (self.config.as_linux && !s.sender.has_small()));
             if !pushed {
                 if idle && self.manner.cork.on {
@@ -273,8 +276,8 @@ impl Connection {
         let queued = m.ahead.octets();
         let last = if queued > 0 { queued == waiting } else { self.unassigned() == waiting };
         // The segment with the FIN waits for nothing.
-        let all = last && (queued == 0 || self.data_nxt == self.written);
-        let ends = all && self.write_closed && !matches!(self.mode, Mode::Mptcp(_));
+        let all = last && (queued == 0 || self.send.nxt() == self.send.written());
+        let ends = all && self.send.is_closed() && !matches!(self.mode, Mode::Mptcp(_));
         let defers = s.sender.defers(now, waiting, last, ends);
         if defers {
             let sender = &mut self.paths.subflows[id].sender;
@@ -296,7 +299,7 @@ impl Connection {
         // It was never sent there: once the subflow works again, it may be.
         let stuck_on = (self.reach == Reach::Memory).then_some(id);
         for (start, end) in ahead.ranges() {
-            self.reinjections.add(start.max(self.data_una), end, stuck_on);
+            self.send.repeat_stuck(start, end, stuck_on);
         }
         ahead.clear();
     }
@@ -305,7 +308,7 @@ impl Connection {
     pub(super) fn forget_assigned(&mut self) {
         for m in &mut self.paths.members {
             let first = m.ahead.ranges().map(|(start, _)| start).min();
-            self.data_nxt = first.map_or(self.data_nxt, |start| start.min(self.data_nxt));
+            first.into_iter().for_each(|first| self.send.take_back(first));
             m.ahead.clear();
         }
         self.paths.rows.iter_mut().for_each(|row| (row.takes_data, row.queued) = (false, 0));

@@ -49,13 +49,14 @@ impl Connection {
     /// The DSS option of a segment, with a DATA_ACK in each (RFC 8684 3.3.2); with a mapping if it carries `data`.
     #[inline(always)]
     pub(super) fn dss(&self, k: &Keys, id: SubflowId, data: Option<(u64, u32, Seq)>) -> Dss {
-        let fin_received = u64::from(self.peer_closed);
-        let ack = k.peer_first_dsn.wrapping_add(self.reassembly.nxt() + fin_received);
+        let fin_received = u64::from(self.recv.has_ended());
+        let ack = k.peer_first_dsn.wrapping_add(self.recv.nxt() + fin_received);
         // 3.3.2: a 64-bit data sequence number MUST be acknowledged with 64 bits.
         let ack = if self.long_dsn { DataAck::Eight(ack) } else { DataAck::Four(ack as u32) };
         let mut dss = Dss { data_ack: Some(ack), ..Dss::default() };
         if let Some((data, len, seq)) = data {
-            let last = data + u64::from(len) == self.written && self.write_closed && self.fin != Fin::Open;
+            let last =
+                data + u64::from(len) == self.send.written() && self.send.is_closed() && self.send.fin() != Fin::Open;
             dss.data_fin = last;
             let ssn = (seq.0 - self.paths.subflows[id].first_own().0 + 1) as u32;
             dss.mapping = Some(self.mapping(k, id, data, ssn, (len + u32::from(last)) as u16));
@@ -119,7 +120,7 @@ impl Connection {
             Join::First
                 if self.client
                     && !self.confirmed
-                    && self.data_nxt == u64::from(self.paths.subflows[id].fast_open.tx) =>
+                    && self.send.nxt() == u64::from(self.paths.subflows[id].fast_open.tx) =>
             {
                 Mptcp::CapableAck {
                     checksum: self.config.checksum,
@@ -130,9 +131,9 @@ impl Connection {
             }
             _ => {
                 let mut dss = self.dss(k, id, None);
-                let pending = matches!(self.fin, Fin::Sent { .. }) && self.data_nxt == self.written;
+                let pending = matches!(self.send.fin(), Fin::Sent { .. }) && self.send.nxt() == self.send.written();
                 if self.config.as_linux && pending && !self.has_assigned() {
-                    (dss.data_fin, dss.mapping) = (true, Some(self.mapping(k, id, self.written, 0, 1)));
+                    (dss.data_fin, dss.mapping) = (true, Some(self.mapping(k, id, self.send.written(), 0, 1)));
                 }
                 Mptcp::Dss(dss)
             }
@@ -143,7 +144,7 @@ impl Connection {
         let window = self.window(id);
         let owed_ack = self.paths.subflows[id].acks.are_owed();
         // PSH as in `send`: the first transmission of the last segment may never arrive.
-        let last = sent.data + u64::from(sent.len) == self.written;
+        let last = sent.data + u64::from(sent.len) == self.send.written();
         self.out = self.paths.subflows[id].resend(now, sent, last, window);
         if sent.is_fin() {
             return self.complete(id, self.control_option(id), Signal::None);
@@ -157,7 +158,7 @@ impl Connection {
         self.out.options.mptcp = self.data_option(id, sent);
         // A segment with keys and data acknowledges on the subflow only: there is no room for a DATA_ACK beside the keys (RFC 8684 3.1).
         // If an acknowledgement of data was owed, a pure one follows.
-        if owed && matches!(self.out.options.mptcp, Mptcp::CapableAck { .. }) && self.reassembly.nxt() > 0 {
+        if owed && matches!(self.out.options.mptcp, Mptcp::CapableAck { .. }) && self.recv.nxt() > 0 {
             self.paths.subflows[id].acks.now();
         }
         self.add_options(id)
@@ -175,10 +176,15 @@ impl Connection {
     ) -> Outgoing {
         self.timers.stop(Timer::Persist);
         // RFC 9293 3.9.1.2, MUST-61: PSH on the last of what is written.
-        let last = data + u64::from(len) == self.written;
-        if last && self.write_closed && self.fin == Fin::Open && matches!(self.mode, Mode::Mptcp(_)) && data > 0 {
+        let last = data + u64::from(len) == self.send.written();
+        if last
+            && self.send.is_closed()
+            && self.send.fin() == Fin::Open
+            && matches!(self.mode, Mode::Mptcp(_))
+            && data > 0
+        {
             // The last data carries the DATA_FIN (3.3.3), except beside MP_CAPABLE, which has no room for it.
-            self.fin = Fin::Sent { tries: 1 };
+            self.send.fin_sent();
             self.timers.set(Timer::DataFin, now + self.fin_patience());
         }
         if kind == SendKind::New {
@@ -199,7 +205,7 @@ impl Connection {
     pub(super) fn send_from_template(&mut self, now: Instant, id: SubflowId, data: u64, len: u32) -> Option<Outgoing> {
         let basis = self.data_basis(id);
         let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
-        if data + u64::from(len) == self.written || !m.template.holds(basis, true) || s.sender.cwr {
+        if data + u64::from(len) == self.send.written() || !m.template.holds(basis, true) || s.sender.cwr {
             return None;
         }
         Shortcut::DataTemplate.note();
@@ -209,15 +215,14 @@ impl Connection {
         s.counts.note_out(len);
         let wire_len = m.template.next_data(sent.seq, Payload::new(data, len), timestamps);
         self.shortcuts.latest = Some(id);
-        self.note_run(&sent, id);
+        self.send.note_run(&sent, id);
         Some(Outgoing { subflow: id, kind: SendKind::New, transmissions: 1, choices: 1, wire_len })
     }
 
     /// What the fields of data segments on `id` depend on that are the same in each.
     #[inline(always)]
     fn data_basis(&self, id: SubflowId) -> Basis {
-        // Octets that have arrived in order, and octets of them that were read: both only grow, so that their sum changes with either.
-        let received = self.reassembly.nxt().wrapping_add(self.read);
+        let received = self.recv.progress();
         Basis { disturbances: self.shortcuts.disturbances, other: self.paths.subflows[id].receiver.rcv_nxt, received }
     }
 
@@ -238,8 +243,9 @@ impl Connection {
         let ends = self.manner.counts_bursts && self.ends_burst(now, id, len);
         let push = push || ends;
         if self.config.window_validation {
-            let more =
-                self.written > self.data_nxt || self.manner.writer_stopped || self.paths.members[id].ahead.octets() > 0;
+            let more = self.send.written() > self.send.nxt()
+                || self.manner.writer_stopped
+                || self.paths.members[id].ahead.octets() > 0;
             self.paths.subflows[id].sender.validate_window(now, more);
         }
         let s = &mut self.paths.subflows[id];
@@ -247,12 +253,12 @@ impl Connection {
         if kind == SendKind::Probe {
             s.make_probe(&mut self.out);
         }
-        self.note_run(&sent, id);
+        self.send.note_run(&sent, id);
         if self.config.stale_after > 0 {
             self.arm_idle_timer(now, false);
         }
         if kind == SendKind::Reinjection {
-            self.sent_again_to = self.sent_again_to.max(data + u64::from(len));
+            self.send.note_repeated(data + u64::from(len));
         }
         self.add_data_options(id, &sent, owed_ack)
     }
@@ -262,7 +268,7 @@ impl Connection {
     #[inline]
     pub(super) fn has_templates(&self) -> bool {
         let validated = self.config.window_validation || self.config.stale_after > 0;
-        self.shortcuts.on && self.tuning.is_none() && self.told.is_none() && !self.manner.counts_bursts && !validated
+        self.shortcuts.on && self.recv.has_fixed_buffer() && !self.manner.counts_bursts && !validated
     }
 
     /// An acknowledgement on `id` of a quiet connection. What it says beside numbers does not change while nothing but predicted segments
@@ -275,7 +281,7 @@ impl Connection {
             Shortcut::AckTemplate.note();
             let window = self.window(id);
             let data_ack = match &self.mode {
-                Mode::Mptcp(k) => k.peer_first_dsn.wrapping_add(self.reassembly.nxt()),
+                Mode::Mptcp(k) => k.peer_first_dsn.wrapping_add(self.recv.nxt()),
                 _ => 0,
             };
             let s = &mut self.paths.subflows[id];
@@ -299,7 +305,7 @@ impl Connection {
     #[cold]
     fn ends_burst(&mut self, now: Instant, id: SubflowId, len: u32) -> bool {
         let queued = self.paths.members[id].ahead.octets() > 0;
-        let more = queued || (self.written > self.data_nxt && self.peer_edge > self.data_nxt);
+        let more = queued || (self.send.written() > self.send.nxt() && self.send.edge() > self.send.nxt());
         self.paths.subflows[id].sender.ends_burst(now, more, len) && self.config.push_acks
     }
 

@@ -48,7 +48,7 @@ impl Connection {
             self.abort_unread();
         } else {
             self.shutdown_write();
-            self.read_closed = true;
+            self.recv.abandon();
         }
     }
 

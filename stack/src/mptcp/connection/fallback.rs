@@ -13,16 +13,6 @@
 
 use super::*;
 
-/// Our most recent data, as far back as it was sent contiguously on one subflow.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
-    subflow: SubflowId,
-    seq: Seq,
-    data: u64,
-    /// Data offset after its last octet.
-    end: u64,
-}
-
 /// A checksum failed on the only subflow: MP_FAIL is sent until the peer falls back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failing {
@@ -68,39 +58,12 @@ impl Connection {
         self.plain.tx(&self.paths.subflows[self.plain.subflow], seq)
     }
 
-    /// Extends or restarts the record of contiguously sent data.
-    #[inline(always)]
-    pub(super) fn note_run(&mut self, sent: &Sent, subflow: SubflowId) {
-        let end = sent.data + u64::from(sent.len);
-        match &mut self.run {
-            Some(r) if r.subflow == subflow && sent.seq.0.wrapping_sub(r.seq.0) == sent.data.wrapping_sub(r.data) => {
-                r.end = r.end.max(end);
-            }
-            run => *run = Some(Run { subflow, seq: sent.seq, data: sent.data, end }),
-        }
-    }
-
     /// The sequence number on `id` and the data offset where our unacknowledged data begins, if `id` alone carries it
     /// contiguously.
     fn contiguous(&self, id: SubflowId) -> Option<(Seq, u64)> {
         let s = &self.paths.subflows[id];
-        match self.run {
-            None => Some((s.first_own(), u64::from(s.fast_open.tx))),
-            // Nothing of it has a second place in the sequence space, here or elsewhere.
-            Some(r)
-                if r.subflow == id
-                    && r.data <= self.data_una
-                    && r.end == self.data_nxt
-                    && self.sent_again_to <= self.data_una =>
-            {
-                Some((r.seq + (self.data_una - r.data), self.data_una))
-            }
-            // All data is acknowledged, whichever subflow carried it.
-            Some(_) if self.data_una == self.data_nxt && s.sender.board.is_empty() => {
-                Some((s.sender.nxt, self.data_nxt))
-            }
-            Some(_) => None,
-        }
+        let next = s.sender.board.is_empty().then_some(s.sender.nxt);
+        self.send.contiguous(id, (s.first_own(), u64::from(s.fast_open.tx)), next)
     }
 
     /// No other open subflow than `id` could have carried data. A subflow that is still joining has carried none.
@@ -124,9 +87,9 @@ impl Connection {
     /// false.
     pub(super) fn fall_back(&mut self, id: SubflowId, cause: FallbackCause) -> bool {
         let Mode::Mptcp(k) = self.mode else { return false };
-        let in_order = self.reassembly.held().1 == 0;
+        let in_order = self.recv.held().1 == 0;
         let (Some(tx), true) = (self.contiguous(id), in_order) else {
-            let dsn = k.peer_first_dsn.wrapping_add(self.reassembly.nxt());
+            let dsn = k.peer_first_dsn.wrapping_add(self.recv.nxt());
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
             return false;
         };
@@ -142,7 +105,7 @@ impl Connection {
             let s = &self.paths.subflows[id];
             self.plain.rx_base = Some(match self.paths.members[id].unverified.front() {
                 Some(&(seq, piece)) => (seq, piece.data),
-                None => (s.receiver.rcv_nxt, self.reassembly.nxt()),
+                None => (s.receiver.rcv_nxt, self.recv.nxt()),
             });
         }
         let s = &self.paths.subflows[id];
@@ -158,20 +121,19 @@ impl Connection {
         self.plain.untold = passed.then_some(Untold { new: s.sender.nxt, keys: k });
         self.never_multipath(id, cause);
         self.forget_failing();
-        self.reinjections = Reinjections::default();
-        self.copies.clear();
+        self.send.forget_repetitions();
         self.forget_assigned();
         self.stop_retransmission();
         // 3.7: from now on only the subflow's cumulative ACK counts.
-        self.data_una = self.plain_tx(self.paths.subflows[id].sender.una).min(self.data_nxt).max(self.data_una);
+        self.send.acknowledge_plain(self.plain_tx(self.paths.subflows[id].sender.una));
         // What it acknowledges lay within the window: a probe, whose acknowledgement may have been the last segment that could be taken.
-        self.move_peer_edge(self.peer_edge.max(self.data_una));
+        self.move_peer_edge(self.send.edge().max(self.send.una()));
         self.delivered.clear();
         self.release(id);
         self.place_delivered(id);
-        if self.paths.subflows[id].state.peer_has_closed() {
+        if self.paths.subflows[id].state.peer_has_closed() && self.recv.end().is_none() {
             // A FIN that has already arrived now ends the stream.
-            self.peer_end.get_or_insert(self.reassembly.nxt());
+            self.recv.end_here();
         }
         true
     }
@@ -192,7 +154,7 @@ impl Connection {
         let data = self.mapped_offset(k, m);
         let contradicts =
             |(at, is): (Seq, u64)| data.wrapping_sub(is) != seq.0.wrapping_sub(at.0) && self.failing.is_some();
-        if data > self.reassembly.nxt() || self.plain.rx_base.is_some_and(contradicts) {
+        if data > self.recv.nxt() || self.plain.rx_base.is_some_and(contradicts) {
             // The data before the infinite mapping would never arrive, or it is not where the checksum failed.
             self.reset(id, EndReason::Middlebox, Signal::None, middlebox());
             return;
@@ -220,7 +182,7 @@ impl Connection {
             return true;
         }
         // Before any DATA_ACK those without payload count again, of data that a box ahead of its peer has acknowledged already.
-        let unheard = seg.payload.len == 0 && self.data_una == 0 && self.data_nxt > 0;
+        let unheard = seg.payload.len == 0 && self.send.una() == 0 && self.send.nxt() > 0;
         let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_received;
         // No other path has been shown to pass them either: a join that has not been answered is given up.
         let joined = |m: &Member| m.join == Join::Done || (m.join != Join::First && m.ready);
@@ -376,7 +338,7 @@ impl Connection {
     fn on_broken(&mut self, id: SubflowId, k: &Keys, broken: Broken) -> bool {
         self.events.push_back(Event::ChecksumFailed { subflow: id, data: broken.data });
         let dsn = k.peer_first_dsn.wrapping_add(broken.data);
-        if !self.is_alone(id) || self.reassembly.held().1 > 0 || broken.data < self.reassembly.nxt() {
+        if !self.is_alone(id) || self.recv.held().1 > 0 || broken.data < self.recv.nxt() {
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
             return false;
         }
@@ -407,7 +369,7 @@ impl Connection {
         let Mode::Mptcp(k) = self.mode else { return };
         // "the receiver of an MP_FAIL MUST also respond with an MP_FAIL in the reverse direction"
         let ours = self.failing.map(|f| f.dsn);
-        let dsn = ours.unwrap_or(k.peer_first_dsn.wrapping_add(self.reassembly.nxt()));
+        let dsn = ours.unwrap_or(k.peer_first_dsn.wrapping_add(self.recv.nxt()));
         if !self.is_alone(id) {
             // The peer should have sent it on a RST: other subflows carried data too, or a join completed meanwhile. The peer did
             // not take the failed data, even if it acknowledged it on the subflow.

@@ -43,8 +43,7 @@ impl Connection {
         }
         self.paths.subflows[0].fast_open.opened = true;
         if syn.payload.len > 0 {
-            // Accept as much data as the window of our SYN/ACK will cover.
-            self.edge.advertised = self.edge.goal.min(u64::from(u16::MAX));
+            self.recv.open_for_syn();
             let mut data = *syn;
             (data.seq, data.options) = (syn.seq.wrapping_add(1), Options::default());
             self.take_payload(now, 0, &data);
@@ -83,7 +82,7 @@ impl Connection {
 
     /// Data for the SYN that is about to be sent.
     pub(super) fn data_for_syn(&self, id: SubflowId) -> u64 {
-        if self.data_nxt == 0 && self.paths.members[id].join == Join::First { self.written } else { 0 }
+        if self.send.nxt() == 0 && self.paths.members[id].join == Join::First { self.send.written() } else { 0 }
     }
 
     /// The SYN in `out` was sent, perhaps with data.
@@ -93,9 +92,9 @@ impl Connection {
         if len == 0 {
             return self.control(id, segment);
         }
-        self.data_nxt = u64::from(len);
+        self.send.sent_with_syn(len);
         let first = self.paths.subflows[id].iss + 1;
-        self.note_run(&Sent::first(first, 0, len, now), id);
+        self.send.note_run(&Sent::first(first, 0, len, now), id);
         Outgoing { kind: SendKind::New, transmissions: 1, ..self.control(id, segment) }
     }
 
@@ -106,13 +105,13 @@ impl Connection {
             return;
         }
         // What it has not taken is still to be sent, before any FIN.
-        (self.data_una, self.data_nxt) = (u64::from(fast.tx), u64::from(fast.tx));
-        self.paths.subflows[id].close &= self.data_nxt == self.written;
+        self.send.taken_with_syn(fast.tx);
+        self.paths.subflows[id].close &= self.send.nxt() == self.send.written();
         // 4.2.2: they leave with the first ACK, so a small rest does not wait (Nagle's algorithm is about new data).
         self.manner.cork.pushed_to = self.manner.cork.pushed_to.max(u64::from(fast.sent));
         // RFC 8684 B.2: data sequence numbers begin after them.
         if let Mode::Mptcp(k) = &mut self.mode {
-            k.own_first_dsn = k.own_first_dsn.wrapping_sub(self.data_una);
+            k.own_first_dsn = k.own_first_dsn.wrapping_sub(self.send.una());
         }
         let given = match seg.options.signal {
             // One that was not asked for is not kept.

@@ -19,7 +19,7 @@ impl Connection {
             }
         }
         let control = self.poll_rest(now, false);
-        if control.is_some() || self.write_closed {
+        if control.is_some() || self.send.is_closed() {
             self.unsettle();
         }
         control
@@ -28,7 +28,7 @@ impl Connection {
     /// Nobody but the flowing subflow can send, the scheduler need not be asked then, and nothing is sent again.
     #[inline(always)]
     fn flows_simply(&self) -> bool {
-        self.shortcuts.alone && self.shortcuts.simple && self.reinjections.is_empty() && self.copies.is_empty()
+        self.shortcuts.alone && self.shortcuts.simple && self.send.reinjections().is_empty() && !self.send.has_copies()
     }
 
     /// [`Connection::poll_data`] where it comes to the next new segment on `id`, or to nothing.
@@ -39,8 +39,8 @@ impl Connection {
             return None;
         }
         let sender = &self.paths.subflows[id].sender;
-        let end = self.written.min(self.peer_edge);
-        let segments = end.saturating_sub(self.data_nxt).min(sender.free()) / u64::from(sender.mss);
+        let end = self.send.written().min(self.send.edge());
+        let segments = end.saturating_sub(self.send.nxt()).min(sender.free()) / u64::from(sender.mss);
         if segments == 0 {
             return self.poll_data(now, true);
         }
@@ -54,8 +54,7 @@ impl Connection {
     #[inline(always)]
     pub(super) fn send_full(&mut self, now: Instant, id: SubflowId) -> Outgoing {
         let mss = self.paths.subflows[id].sender.mss;
-        let data = self.data_nxt;
-        self.data_nxt += u64::from(mss);
+        let data = self.send.advance(u64::from(mss));
         match self.send_from_template(now, id, data, mss) {
             Some(outgoing) => outgoing,
             None => self.send(now, id, (data, mss), SendKind::New, 1),

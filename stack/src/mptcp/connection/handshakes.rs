@@ -23,8 +23,7 @@ impl Connection {
                 if handshake_done {
                     self.on_fast_open_answer(id, seg);
                 }
-                self.peer_edge = self.data_una + u64::from(seg.window);
-                self.peer_window = u64::from(seg.window);
+                self.send.begin_window(u64::from(seg.window));
                 if handshake_done {
                     self.on_first_established(id);
                 }

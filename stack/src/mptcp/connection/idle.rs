@@ -15,7 +15,7 @@ const AGAIN: u64 = 1 << 15;
 impl Connection {
     /// Restarts the timer, if the connection uses it and data is outstanding; `advanced`: the DATA_ACK has.
     pub(super) fn arm_idle_timer(&mut self, now: Instant, advanced: bool) {
-        if self.config.stale_after == 0 || !self.may_duplicate() || self.data_una == self.data_nxt || self.closed {
+        if self.config.stale_after == 0 || !self.may_duplicate() || self.send.una() == self.send.nxt() || self.closed {
             self.timers.stop(Timer::Idle);
         } else if advanced || !self.timers.runs(Timer::Idle) {
             self.timers.set(Timer::Idle, now + self.idle_interval(now));
@@ -69,9 +69,9 @@ impl Connection {
         }
         if free.is_some() {
             // Not what probed the peer's window: it would be refused again, and with it what it shares a segment with.
-            let end = self.data_nxt.min(self.data_una + AGAIN).min(self.peer_edge);
-            if end > self.data_una {
-                self.reinjections.again(self.data_una, end);
+            let end = self.send.nxt().min(self.send.una() + AGAIN).min(self.send.edge());
+            if end > self.send.una() {
+                self.send.repeat(self.send.una(), end);
             }
         }
         self.timers.set(Timer::Idle, now + self.idle_interval(now));

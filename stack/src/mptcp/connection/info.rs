@@ -44,7 +44,7 @@ impl Connection {
         let kind = match self.limit {
             SendBlock::ReceiveWindow => Kind::ReceiveWindow,
             SendBlock::SendBuffer => Kind::SendBuffer,
-            _ if self.data_una < self.data_nxt => Kind::Busy,
+            _ if self.send.una() < self.send.nxt() => Kind::Busy,
             _ => Kind::Idle,
         };
         if kind != self.manner.spent.now {
@@ -61,7 +61,7 @@ impl Connection {
         info.times = self.manner.spent.until(now);
         info.unsent = self.unsent();
         info.unread = self.readable();
-        info.peer_window = self.peer_edge.saturating_sub(self.data_una);
+        info.peer_window = self.send.edge().saturating_sub(self.send.una());
         info.keepalives = self.paths.members[id].keepalives;
         info.last_heard = self.manner.patience.on.then(|| now.since(self.paths.members[id].heard));
         info

@@ -175,7 +175,7 @@ impl Connection {
     /// A tail loss probe on `id` (RFC 8985 7.3): new data if there is some and the peer's window takes it, whatever the congestion window
     /// and the scheduler say, or else the last segment again.
     fn tail_probe(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
-        let usable = self.peer_edge.saturating_sub(self.data_nxt).min(self.written - self.data_nxt);
+        let usable = self.send.usable();
         let assigns = self.assigns();
         let s = &mut self.paths.subflows[id];
         if let Some((data, len)) = self.paths.members[id].ahead.front(s.sender.mss).filter(|_| s.may_send()) {
@@ -186,8 +186,7 @@ impl Connection {
         }
         if usable > 0 && self.paths.members[id].ready && s.may_send() && !assigns {
             let len = usable.min(u64::from(s.sender.mss)) as u32;
-            let data = self.data_nxt;
-            self.data_nxt += u64::from(len);
+            let data = self.send.advance(u64::from(len));
             // Who keeps a place in the stream for each subflow has to know, or it would have the same octets sent again there.
             self.scheduler.on_sent(&Assignment::new(id, data, len));
             let transmit = self.send(now, id, (data, len), SendKind::TailProbe, 0);
@@ -252,22 +251,11 @@ impl Connection {
             return None;
         }
         let mptcp = self.syn_option(id);
-        let window = self.window_for_syn();
+        let segment = self.config.as_linux.then(|| self.full_segment());
+        let window = self.recv.syn_window(segment);
         let data = self.data_for_syn(id);
         self.out = self.paths.subflows[id].poll_syn(now, window, mptcp, &self.config, data)?;
         Some(self.note_syn(now, id))
-    }
-
-    /// The window field of a SYN is not scaled (RFC 7323 2.2). Linux shows whole segments, as large as without a DSS
-    /// (`tcp_select_initial_window`).
-    fn window_for_syn(&mut self) -> u64 {
-        let mut window = (self.edge.goal - self.reassembly.nxt()).min(u64::from(u16::MAX));
-        let segment = self.full_segment();
-        if self.config.as_linux && window > segment {
-            window -= window % segment;
-        }
-        self.edge.advertised = self.edge.advertised.max(self.reassembly.nxt() + window);
-        window
     }
 
     /// The option of Multipath TCP on a SYN or SYN/ACK.
@@ -287,7 +275,7 @@ impl Connection {
     /// Why there is no data to send: the application has not written more, or the send buffer was full.
     #[inline(always)]
     pub(super) fn nothing_to_send(&self) -> SendBlock {
-        let full = !self.write_closed && self.writable() == 0;
+        let full = !self.send.is_closed() && self.writable() == 0;
         if full { SendBlock::SendBuffer } else { SendBlock::Application }
     }
 
@@ -307,7 +295,7 @@ impl Connection {
             return;
         }
         // The octet beyond the window is out, and no other subflow can repeat it: those that have it do, by their own timers.
-        if self.data_nxt > self.peer_edge && self.repeater().is_none() {
+        if self.send.nxt() > self.send.edge() && self.repeater().is_none() {
             return;
         }
         if !self.timers.runs(Timer::Persist) {
@@ -344,7 +332,8 @@ impl Connection {
             return rare;
         }
         if matches!(self.mode, Mode::Tcp) {
-            self.paths.subflows[self.plain.subflow].close |= self.write_closed && self.data_nxt == self.written;
+            self.paths.subflows[self.plain.subflow].close |=
+                self.send.is_closed() && self.send.nxt() == self.send.written();
         } else if !some && self.failing.is_none() {
             return None;
         }
@@ -373,24 +362,24 @@ impl Connection {
     /// Sends as much as a small window takes, or one octet beyond a closed window.
     pub(super) fn probe(&mut self, now: Instant) -> Option<Outgoing> {
         self.timers.stop(Timer::Persist);
-        if self.data_nxt == self.written {
+        if self.send.nxt() == self.send.written() {
             return None;
         }
-        if self.data_nxt > self.peer_edge {
+        if self.send.nxt() > self.send.edge() {
             // RFC 9293 3.8.6.1: new data or a retransmission asks for the window. One octet beyond it is enough for all subflows.
             let id = self.repeater()?;
-            return Some(self.send(now, id, (self.peer_edge, 1), SendKind::Reinjection, 0));
+            return Some(self.send(now, id, (self.send.edge(), 1), SendKind::Reinjection, 0));
         }
         let id = self.prober(|_| true)?;
-        let (data, mss) = (self.data_nxt, u64::from(self.paths.subflows[id].sender.mss));
-        let usable = self.peer_edge.saturating_sub(data).min(self.written - data).min(mss);
+        let (data, mss) = (self.send.nxt(), u64::from(self.paths.subflows[id].sender.mss));
+        let usable = self.send.usable().min(mss);
         let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
         if kind == SendKind::New && !self.paths.subflows[id].sender.has_room(len as u32) {
             // The congestion window is full. Once the data in flight is acknowledged or lost, the probe is tried again.
             self.timers.set(Timer::Persist, now + self.paths.subflows[id].rto());
             return None;
         }
-        self.data_nxt += len;
+        self.send.advance(len);
         self.scheduler.on_sent(&Assignment::new(id, data, len as u32));
         Some(self.send(now, id, (data, len as u32), kind, 0))
     }
@@ -403,21 +392,24 @@ impl Connection {
 
     /// The subflow that can repeat the octet beyond the window: it does not have it in flight itself.
     fn repeater(&self) -> Option<SubflowId> {
-        let has = |s: &Subflow| s.sender.board.iter().any(|sent| sent.data + u64::from(sent.len) > self.peer_edge);
+        let has = |s: &Subflow| s.sender.board.iter().any(|sent| sent.data + u64::from(sent.len) > self.send.edge());
         if self.may_duplicate() { self.prober(|s| !has(s)) } else { None }
     }
 
     /// A DATA_FIN without data (RFC 8684 3.3.3): its mapping has subflow sequence number 0 and length 1.
     pub(super) fn poll_data_fin(&mut self, now: Instant) -> Option<Outgoing> {
         let Mode::Mptcp(k) = self.mode else { return None };
-        if !self.write_closed || self.data_nxt < self.written || (self.fin == Fin::Open && self.has_assigned()) {
+        if !self.send.is_closed()
+            || self.send.nxt() < self.send.written()
+            || (self.send.fin() == Fin::Open && self.has_assigned())
+        {
             return None;
         }
         // 3.1: the third ACK with the keys goes first. Without it the server cannot use a DSS.
         if self.client && !self.confirmed && self.paths.subflows[0].ack_is_due() {
             return None;
         }
-        let tries = match self.fin {
+        let tries = match self.send.fin() {
             Fin::Open => 0,
             Fin::Sent { tries } if self.timers.has_expired(Timer::DataFin, now) => tries,
             _ => return None,
@@ -427,7 +419,7 @@ impl Connection {
         let n = self.paths.active.iter().copied().filter(open).count();
         let id = self.paths.active.iter().copied().filter(open).nth(tries as usize % n.max(1))?;
         // With all data acknowledged, nothing else detects that the peer is gone.
-        if tries > FIN_TRIES * self.config.max_retransmissions && self.data_una == self.written {
+        if tries > FIN_TRIES * self.config.max_retransmissions && self.send.una() == self.send.written() {
             self.give_up();
             return None;
         }
@@ -438,14 +430,14 @@ impl Connection {
         } else {
             self.fin_patience().saturating_mul(1 << tries.min(FIN_BACKOFF))
         };
-        self.fin = Fin::Sent { tries: tries + 1 };
+        self.send.fin_sent();
         self.timers.set(Timer::DataFin, now + patience);
         if tries == 0 && self.config.as_linux {
             self.acknowledge_on_all();
         }
         let mut dss = self.dss(&k, id, None);
         dss.data_fin = true;
-        dss.mapping = Some(self.mapping(&k, id, self.written, 0, 1));
+        dss.mapping = Some(self.mapping(&k, id, self.send.written(), 0, 1));
         Some(self.acknowledgement(now, id, Mptcp::Dss(dss)))
     }
 

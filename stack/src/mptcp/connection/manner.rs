@@ -38,7 +38,7 @@ impl Connection {
         self.unsettle();
         self.config.nagle = !on;
         if on {
-            self.manner.cork.pushed_to = self.written;
+            self.manner.cork.pushed_to = self.send.written();
         }
     }
 
@@ -52,7 +52,7 @@ impl Connection {
         if !on {
             self.timers.stop(Timer::Persist);
             if !self.config.nagle {
-                self.manner.cork.pushed_to = self.written;
+                self.manner.cork.pushed_to = self.send.written();
             }
         }
     }
@@ -96,7 +96,7 @@ impl Connection {
     /// The override timeout has passed for what the cork holds.
     pub(super) fn override_cork(&mut self, now: Instant) {
         if self.manner.cork.on && self.timers.has_expired(Timer::Persist, now) {
-            self.manner.cork.pushed_to = self.written;
+            self.manner.cork.pushed_to = self.send.written();
         }
     }
 }

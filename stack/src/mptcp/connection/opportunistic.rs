@@ -21,7 +21,7 @@ const SMALL: f64 = 4.0;
 impl Connection {
     /// The scheduler's blocked data is looked at ([`Config::opportunistic_retransmission`], [`Config::penalisation`]).
     pub(super) fn may_unblock(&self) -> bool {
-        self.shortcuts.unblocks && self.data_una < self.data_nxt && self.may_duplicate()
+        self.shortcuts.unblocks && self.send.una() < self.send.nxt() && self.may_duplicate()
     }
 
     /// Nothing could be sent, and the rows are those of a scheduler gated by the windows: penalises who blocks, sends again what blocks.
@@ -34,13 +34,13 @@ impl Connection {
         let fast = open.min_by_key(|(_, row)| row.srtt).map(|(id, _)| id)?;
         self.penalise(now, fast);
         // Once: what f has carried and its peer has acknowledged there, without a DATA_ACK, did not help.
-        let again = self.paths.members[fast].resent_to > self.data_una;
+        let again = self.paths.members[fast].resent_to > self.send.una();
         if !self.config.opportunistic_retransmission || again || self.carried(fast).is_some() {
             return None;
         }
         let end = self.worth_repeating(fast)?;
-        let len = (end - self.data_una).min(u64::from(self.paths.subflows[fast].sender.mss)) as u32;
-        let data = self.data_una;
+        let len = (end - self.send.una()).min(u64::from(self.paths.subflows[fast].sender.mss)) as u32;
+        let data = self.send.una();
         self.paths.members[fast].resent_to = data + u64::from(len);
         for m in &mut self.paths.members {
             m.ahead.remove_front(data, data + u64::from(len));
@@ -50,14 +50,14 @@ impl Connection {
 
     /// The peer's window does not take another segment of what is left, or there is nothing left because the send buffer is full.
     fn is_blocked(&self) -> bool {
-        let (left, room) = (self.written - self.data_nxt, self.peer_edge.saturating_sub(self.data_nxt));
+        let (left, room) = (self.send.unassigned(), self.send.window_left());
         let full = room < left && room < u64::from(self.config.mss);
         if left > 0 { full } else { self.nothing_to_send() == SendBlock::SendBuffer }
     }
 
     /// The end of the segment with the oldest octet, if `id` has it in flight or waiting.
     fn carried(&self, id: SubflowId) -> Option<u64> {
-        let una = self.data_una;
+        let una = self.send.una();
         let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
         if s.state == State::Closed {
             return None;

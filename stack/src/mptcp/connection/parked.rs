@@ -11,7 +11,7 @@ impl Connection {
         // RFC 8684 3.7: "Failed data MUST NOT be DATA_ACKed". What may have failed is not next in the data stream yet.
         let doubtful = self.is_doubtful(id, start, len);
         let s = &mut self.paths.subflows[id];
-        let (rcv_nxt, data_nxt) = (s.receiver.rcv_nxt, self.reassembly.nxt());
+        let (rcv_nxt, data_nxt) = (s.receiver.rcv_nxt, self.recv.nxt());
         if start < rcv_nxt {
             s.receiver.note_duplicate(start, len);
             return (ArrivalKind::DuplicateInSubflow, true);
@@ -29,15 +29,15 @@ impl Connection {
             if data <= data_nxt && !doubtful {
                 // Next in the data stream, but behind parked segments on its subflow: data that the sender has moved here when the
                 // subflow ended that had it. (The model has no such thing.) What waits for it waits before it, too.
-                self.reassembly.place(data, len, id);
-                self.moved = true;
+                self.recv.place(data, len, id);
+                self.recv.set_moved(true);
             }
             // It may have been the last of a mapping that waited for its checksum.
             self.release_parked();
             return (kind, !silent);
         }
         s.receiver.advance(len);
-        let placed = self.reassembly.place(data, len, id);
+        let placed = self.recv.place(data, len, id);
         let freed = self.release_parked();
         let kind = if placed == Placed::Duplicate { ArrivalKind::DuplicateInData } else { ArrivalKind::InOrder };
         (kind, freed)
@@ -54,7 +54,7 @@ impl Connection {
     pub(super) fn release_parked(&mut self) -> bool {
         let mut freed = false;
         loop {
-            let nxt = self.reassembly.nxt();
+            let nxt = self.recv.nxt();
             let ready = |&j: &SubflowId| {
                 let (start, data, len) = self.paths.subflows[j].receiver.parked()?;
                 (data <= nxt && !self.is_doubtful(j, start, len)).then_some(j)
@@ -62,12 +62,12 @@ impl Connection {
             let next = self.paths.active.iter().find_map(ready);
             let next = next.and_then(|j| self.paths.subflows[j].receiver.release().map(|piece| (j, piece)));
             let Some((j, piece)) = next else {
-                if self.moved && self.place_moved() {
+                if self.recv.has_moved() && self.place_moved() {
                     continue;
                 }
                 return freed;
             };
-            self.reassembly.place(piece.data, piece.len, j);
+            self.recv.place(piece.data, piece.len, j);
             self.paths.subflows[j].owe_ack();
             freed = true;
         }
@@ -76,16 +76,17 @@ impl Connection {
     /// Places what is next in the data stream, but stands behind parked segments that wait for it, because it was moved to their subflow and
     /// was not next when it came. Returns whether there was any.
     fn place_moved(&mut self) -> bool {
-        let nxt = self.reassembly.nxt();
+        let nxt = self.recv.nxt();
         let holding = |&j: &SubflowId| {
             let (start, piece) = self.paths.subflows[j].receiver.parked_with(nxt)?;
             (!self.is_doubtful(j, start, piece.len)).then_some((j, piece))
         };
         let found = self.paths.active.iter().find_map(holding);
         if let Some((j, piece)) = found {
-            self.reassembly.place(piece.data, piece.len, j);
+            self.recv.place(piece.data, piece.len, j);
         }
-        self.moved = found.is_some() || (self.moved && self.paths.active().any(|(s, _)| s.receiver.has_holes()));
+        let waits = self.recv.has_moved() && self.paths.active().any(|(s, _)| s.receiver.has_holes());
+        self.recv.set_moved(found.is_some() || waits);
         found.is_some()
     }
 }

@@ -40,7 +40,7 @@ impl Connection {
             self.manner.patience.waiting = None;
             return;
         }
-        let mark = (self.data_una, self.is_handshaking());
+        let mark = (self.send.una(), self.is_handshaking());
         if self.manner.patience.waiting.is_none_or(|w| w.mark != mark) {
             self.manner.patience.waiting = Some(Waiting { since: now, mark });
         }
@@ -57,11 +57,11 @@ impl Connection {
                 let state = self.paths.subflows[self.plain.subflow].state;
                 matches!(state, State::FinWait1 | State::Closing | State::LastAck)
             }
-            _ => matches!(self.fin, Fin::Sent { .. }),
+            _ => matches!(self.send.fin(), Fin::Sent { .. }),
         };
         let s = &self.paths.subflows[0];
         let syn = self.is_handshaking() && s.sender.nxt > s.iss;
-        self.data_una < self.data_nxt || ending || syn
+        self.send.una() < self.send.nxt() || ending || syn
     }
 
     /// A segment has arrived on `id`: the peer is there.

@@ -62,7 +62,7 @@ impl Connection {
         if let Mptcp::Dss(Dss { mapping: Some(m @ Mapping { len: 0, .. }), .. }) = seg.options.mptcp {
             let (seq, data) = (Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt), self.mapped_offset(&keys, &m));
             // Data before it that have not come never would: that is no place to go on from.
-            if data <= self.reassembly.nxt() {
+            if data <= self.recv.nxt() {
                 self.plain.rx_base = Some((seq, data));
                 told = true;
             }

@@ -105,8 +105,9 @@ impl Connection {
             Mode::Negotiating { .. } => false,
             Mode::Mptcp(_) => self.confirmed && self.dss_received,
         };
-        let all_acked = self.data_una == self.written && self.reinjections.is_empty();
-        let open = self.fin == Fin::Open && self.peer_end.is_none() && !self.read_closed && !self.closed;
+        let all_acked = self.send.unacknowledged() == 0 && self.send.reinjections().is_empty();
+        let open =
+            self.send.fin() == Fin::Open && self.recv.end().is_none() && !self.recv.is_abandoned() && !self.closed;
         let no_signals = self.addresses.are_settled() && !self.paths.removal_due;
         // With all data acknowledged the only timer of data that may run is that of pacing, which ends the quiet state.
         let no_failure = self.failing.is_none()
@@ -164,12 +165,12 @@ impl Connection {
     /// The same, with the events.
     #[inline]
     pub(super) fn takes_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
-        let before = self.reassembly.nxt();
+        let before = self.recv.nxt();
         match self.handle_predicted(now, id, seg) {
             None => return false,
             Some(Predicted::Data { data, len, fresh, kind, intact }) => {
                 self.events.push_back(Event::Arrived { subflow: id, data, len, fresh, kind, intact });
-                if self.reassembly.nxt() > before {
+                if self.recv.nxt() > before {
                     self.events.note_readable();
                 }
             }
@@ -194,7 +195,7 @@ impl Connection {
         let data = match (&self.mode, &seg.options.mptcp) {
             (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => self.plain.rx(s, s.receiver.rcv_nxt)?,
             (Mode::Mptcp(k), Mptcp::Dss(Dss { data_ack: Some(ack), mapping: Some(map), data_fin: false })) => {
-                let una_dsn = k.own_first_dsn.wrapping_add(self.data_una);
+                let una_dsn = k.own_first_dsn.wrapping_add(self.send.una());
                 let acknowledged = match *ack {
                     DataAck::Eight(dsn) => dsn == una_dsn,
                     DataAck::Four(low) => low == una_dsn as u32,
@@ -203,18 +204,18 @@ impl Connection {
                 if !(acknowledged && here && self.long_dsn != map.short) {
                     return None;
                 }
-                k.mapped_offset(map, self.reassembly.nxt())
+                k.mapped_offset(map, self.recv.nxt())
             }
             _ => return None,
         };
         let len = seg.payload.len;
-        if data.checked_add(u64::from(len)).is_none_or(|end| end > self.edge.advertised) {
+        if data.checked_add(u64::from(len)).is_none_or(|end| !self.recv.accepts(end)) {
             return None;
         }
         Shortcut::PredictedData.note();
-        if let Some(tuning) = &mut self.tuning {
+        if let Some(size) = self.recv.tune(now) {
             let options = if multipath { DSS_ROOM } else { 0 };
-            window::tune(tuning, s, now, self.read, u64::from(len) + options);
+            s.acks.open_window(size, u64::from(len) + options);
         }
         s.counts.segments_in += 1;
         s.counts.data_segments_in += 1;
@@ -224,16 +225,16 @@ impl Connection {
         s.on_payload_done(now, len, false);
         let ack_is_due = s.ack_is_due();
         if multipath {
-            m.dss_confirmed |= self.data_una > 0 && s.sender.una > s.first_own();
+            m.dss_confirmed |= self.send.una() > 0 && s.sender.una > s.first_own();
             m.mapping_received = true;
             m.mappings.forget_below(s.receiver.rcv_nxt);
             // An edge that does not move says nothing new: none of our data is in flight.
-            if self.data_una + window > self.peer_edge {
-                self.move_peer_edge(self.data_una + window);
+            if self.send.una() + window > self.send.edge() {
+                self.move_peer_edge(self.send.una() + window);
             }
         } else if window_is_new {
             let edge = self.plain.tx(s, s.sender.una) + window;
-            if edge != self.peer_edge {
+            if edge != self.send.edge() {
                 self.move_peer_edge(edge);
             }
         }
@@ -244,7 +245,7 @@ impl Connection {
     /// Octets that are in order on `id` find their place in the stream. `ack_is_due`: there.
     #[inline(always)]
     fn place_predicted(&mut self, id: SubflowId, (data, len): (u64, u32), intact: bool, ack_is_due: bool) -> Predicted {
-        let (fresh, placed) = self.reassembly.take(data, len, id);
+        let (fresh, placed) = self.recv.take(data, len, id);
         let kind = match placed {
             Placed::InOrder => ArrivalKind::InOrder,
             Placed::Ahead if fresh > 0 => ArrivalKind::AheadInData,
@@ -265,7 +266,7 @@ impl Connection {
             Mode::Negotiating { .. } => false,
             Mode::Mptcp(_) => self.confirmed && self.dss_received,
         };
-        let open = self.fin == Fin::Open && !self.write_closed && self.peer_end.is_none() && !self.closed;
+        let open = self.send.fin() == Fin::Open && !self.send.is_closed() && self.recv.end().is_none() && !self.closed;
         let no_failure = self.failing.is_none() && self.fast_close.is_none() && !self.timers.runs(Timer::Orphaned);
         let no_signals = self.addresses.are_settled() && self.plain.fail.is_none();
         let works = |(s, m): (&Subflow, &Member)| {
@@ -293,14 +294,14 @@ impl Connection {
         let data_ack = match (&self.mode, &seg.options.mptcp) {
             (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => None,
             (Mode::Mptcp(k), Mptcp::Dss(Dss { data_ack: Some(ack), mapping: None, data_fin: false })) => {
-                Some(k.acknowledged_offset(*ack, self.data_una))
+                Some(k.acknowledged_offset(*ack, self.send.una()))
             }
             _ => return None,
         };
         Shortcut::PredictedAck.note();
         let flowing = self.flowing.take();
         self.shortcuts.budget = 0;
-        let before = self.data_una;
+        let before = self.send.una();
         s.counts.segments_in += 1;
         m.probes_unanswered = 0;
         let result = s.take_expected_ack(now, seg, &self.paths.rows, &mut self.events, data_ack.is_some());
@@ -308,16 +309,16 @@ impl Connection {
         let idle = s.sender.board.is_empty();
         if let Some(ack) = data_ack {
             let acks_data = s.sender.una > s.first_own();
-            if ack > self.data_una {
-                self.take_data_ack(ack);
+            if ack > self.send.una() {
+                self.send.acknowledge(ack);
             }
-            self.paths.members[id].dss_confirmed |= acks_data && self.data_una > 0;
-            if ack <= self.data_max() && ack + window > self.peer_edge {
+            self.paths.members[id].dss_confirmed |= acks_data && self.send.una() > 0;
+            if ack <= self.send.max_ack() && ack + window > self.send.edge() {
                 self.move_peer_edge(ack + window);
             }
         } else {
             let ack = self.plain.tx(s, s.sender.una);
-            self.data_una = ack.min(self.data_nxt).max(self.data_una);
+            self.send.acknowledge_plain(ack);
             if result.window_is_new {
                 self.move_peer_edge(ack + window);
             }
@@ -325,7 +326,7 @@ impl Connection {
         self.tell_scheduler(now, id, result.acked, result.lost);
         if self.config.stale_after > 0 {
             self.note_heard(now, id);
-            self.arm_idle_timer(now, self.data_una > before);
+            self.arm_idle_timer(now, self.send.una() > before);
         }
         if idle || self.retransmission.is_some() {
             self.arm_data_timer(now);

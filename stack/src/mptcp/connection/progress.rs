@@ -5,20 +5,19 @@ use super::*;
 impl Connection {
     /// Runs after every input: closing, end of stream, events.
     pub(super) fn progress(&mut self, now: Instant) {
-        if !self.peer_closed && self.peer_end == Some(self.reassembly.nxt()) {
-            self.peer_closed = true;
+        if self.recv.ends_now() {
             self.events.push_back(Event::EndOfStream);
         }
         match self.mode {
             Mode::Tcp => {
                 let s = &self.paths.subflows[self.plain.subflow];
                 if s.close && s.sender.board.is_empty() && !matches!(s.state, State::Established | State::CloseWait) {
-                    self.fin = Fin::Acked;
+                    self.send.fin_acknowledged();
                 }
             }
             _ => self.close_subflows(),
         }
-        if !self.closed && self.fin == Fin::Acked && self.peer_closed {
+        if !self.closed && self.send.fin() == Fin::Acked && self.recv.has_ended() {
             self.closed = true;
             self.events.push_back(Event::Closed);
         }
@@ -44,7 +43,7 @@ impl Connection {
 
     /// RFC 8684 3.3.3: subflows are closed after the data stream.
     fn close_subflows(&mut self) {
-        let all_done = self.fin == Fin::Acked && self.peer_closed;
+        let all_done = self.send.fin() == Fin::Acked && self.recv.has_ended();
         let mut half_closed = false;
         for &id in &self.paths.active {
             let s = &mut self.paths.subflows[id];
@@ -70,7 +69,8 @@ impl Connection {
             let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
             if m.ready && s.state == State::CloseWait && s.sender.board.is_empty() {
                 let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
-                let needed = self.fin != Fin::Acked && !self.paths.active().any(|(s, m)| s.id != id && works((s, m)));
+                let needed =
+                    self.send.fin() != Fin::Acked && !self.paths.active().any(|(s, m)| s.id != id && works((s, m)));
                 self.paths.subflows[id].close |= !needed;
             }
         }

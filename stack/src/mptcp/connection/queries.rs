@@ -27,7 +27,7 @@ impl Connection {
     /// bounds the number of distinct octets.
     #[inline]
     pub fn held(&self) -> (u64, u64) {
-        let mut sum = self.reassembly.held();
+        let mut sum = self.recv.held();
         if self.quiet_without_holes() {
             return sum;
         }
@@ -42,29 +42,29 @@ impl Connection {
     /// The part of [`Connection::held`] that arrived on `subflow`.
     pub fn held_by(&self, subflow: SubflowId) -> (u64, u64) {
         let (packets, octets) = self.paths.subflows[subflow].held();
-        let (p, o) = self.reassembly.held_by(subflow);
+        let (p, o) = self.recv.held_by(subflow);
         (packets + p, octets + o)
     }
 
     /// Octets written and not yet acknowledged at data level.
     pub fn unacknowledged(&self) -> u64 {
-        self.written - self.data_una
+        self.send.unacknowledged()
     }
 
     /// Octets written and neither sent nor assigned to a subflow.
     #[inline]
     pub fn unassigned(&self) -> u64 {
-        self.written - self.data_nxt
+        self.send.unassigned()
     }
 
     /// Octets written and not yet sent.
     pub fn unsent(&self) -> u64 {
-        self.written - self.data_nxt + self.assigned()
+        self.send.unassigned() + self.assigned()
     }
 
     /// The end of our stream has been sent, as a DATA_FIN or in plain TCP a FIN, and was acknowledged or not. `None`: it has not.
     pub fn is_end_acknowledged(&self) -> Option<bool> {
-        match self.fin {
+        match self.send.fin() {
             Fin::Open => None,
             Fin::Sent { .. } => Some(false),
             Fin::Acked => Some(true),
@@ -79,11 +79,11 @@ impl Connection {
 
     /// Octets of the peer's stream that have arrived in order.
     pub fn received(&self) -> u64 {
-        self.reassembly.nxt()
+        self.recv.nxt()
     }
 
     /// Octets that can be read now.
     pub fn readable(&self) -> u64 {
-        self.reassembly.nxt() - self.read
+        self.recv.readable()
     }
 }

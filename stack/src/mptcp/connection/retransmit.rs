@@ -33,8 +33,8 @@ impl Connection {
         }
         for sent in self.paths.subflows[id].sender.board.iter().filter(|s| !s.is_fin()) {
             let end = sent.data + u64::from(sent.len);
-            if end > self.data_una {
-                self.reinjections.add(sent.data.max(self.data_una), end, Some(id));
+            if end > self.send.una() {
+                self.send.repeat_stuck(sent.data, end, Some(id));
             }
         }
     }
@@ -44,15 +44,15 @@ impl Connection {
     /// (RFC 8684 3.3.6). Any subflow may.
     pub(super) fn reinject_head(&mut self) {
         let coupled = self.config.acknowledgement == Acknowledgement::Coupled && matches!(self.mode, Mode::Mptcp(_));
-        if !coupled || self.data_una == self.data_nxt {
+        if !coupled || self.send.una() == self.send.nxt() {
             return;
         }
         let alive = self.paths.active().filter(|(s, _)| s.state != State::Closed);
         let mut first = alive.filter_map(|(s, _)| s.sender.board.front()).filter(|f| !f.is_fin()).map(|f| f.data);
         // Where nothing is in flight the data-level timer runs.
-        if first.clone().next().is_some() && first.all(|data| data > self.data_una) {
-            let end = (self.data_una + u64::from(self.config.mss)).min(self.data_nxt);
-            self.reinjections.again(self.data_una, end);
+        if first.clone().next().is_some() && first.all(|data| data > self.send.una()) {
+            let end = (self.send.una() + u64::from(self.config.mss)).min(self.send.nxt());
+            self.send.repeat(self.send.una(), end);
         }
     }
 
@@ -75,7 +75,7 @@ impl Connection {
         for id in 0..self.paths.subflows.len() {
             if self.paths.subflows[id].state == State::Closed {
                 // This includes data that was stuck on the closed subflow.
-                self.reinjections.forget(id);
+                self.send.reinjections_mut().forget(id);
             }
         }
         for (s, _) in self.paths.active().filter(|(s, _)| s.state != State::Closed) {
@@ -83,27 +83,27 @@ impl Connection {
                 under_way.insert(sent.data, sent.data + u64::from(sent.len));
             }
         }
-        let mut at = self.data_una;
+        let mut at = self.send.una();
         for (start, end) in under_way.iter() {
             if at < start {
-                self.reinjections.again(at, start.min(self.data_nxt));
+                self.send.repeat(at, start);
             }
             at = at.max(end);
         }
-        if at < self.data_nxt {
-            self.reinjections.again(at, self.data_nxt);
+        if at < self.send.nxt() {
+            self.send.repeat(at, self.send.nxt());
         }
     }
 
     /// Starts, keeps or stops the timer; called after any input.
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
         let mptcp = matches!(self.mode, Mode::Mptcp(_)) && self.failing.is_none();
-        let missing = self.data_una < self.data_nxt && !self.closed && mptcp;
+        let missing = self.send.una() < self.send.nxt() && !self.closed && mptcp;
         // A closed subflow's scoreboard does not count: its segments are no longer in flight.
         let idle = || {
             let mut alive = self.paths.active().filter(|(s, _)| s.state != State::Closed);
             alive.all(|(s, _)| s.sender.board.is_empty())
-                && self.reinjections.next(|on| self.has_way_from(on)).is_none()
+                && self.send.reinjections().next(|on| self.has_way_from(on)).is_none()
         };
         if !missing {
             self.stop_retransmission();
@@ -111,7 +111,7 @@ impl Connection {
             // Data is in flight or waits for reinjection, or no subflow can carry it: the timer does not run.
             self.timers.stop(Timer::Data);
         } else {
-            let data_una = self.data_una;
+            let data_una = self.send.una();
             let patience = self.fin_patience();
             let first = Retransmission { tries: 0, data_una, segments: 1, end: 0 };
             let (at, next) = match self.retransmission {
@@ -172,9 +172,9 @@ impl Connection {
         }
         let octets = u64::from(next.segments) * u64::from(self.config.mss);
         // Not what probed the peer's window: it would be refused again, and with it what it shares a segment with.
-        let most = if self.data_una < self.peer_edge { self.peer_edge } else { self.data_nxt };
-        let end = (self.data_una + octets).min(self.data_nxt).min(most);
+        let most = if self.send.una() < self.send.edge() { self.send.edge() } else { self.send.nxt() };
+        let end = (self.send.una() + octets).min(self.send.nxt()).min(most);
         next.end = end;
-        self.reinjections.again(self.data_una, end);
+        self.send.repeat(self.send.una(), end);
     }
 }

@@ -1,11 +1,6 @@
 //! Which data is sent on which subflow: the scheduler's decision, and sender-side silly-window avoidance.
 
-use std::collections::VecDeque;
-
 use super::*;
-
-/// Copies that the scheduler wants on further subflows: the subflow, the first octet and the length.
-pub(super) type Copies = VecDeque<(SubflowId, u64, u32)>;
 
 /// What the scheduler decided.
 pub(super) enum Pick {
@@ -23,11 +18,11 @@ impl Connection {
     /// There is data that may have to be sent.
     #[inline]
     pub(super) fn has_data(&self) -> bool {
-        self.data_nxt < self.written
-            || !self.reinjections.is_empty()
-            || !self.copies.is_empty()
+        self.send.unassigned() > 0
+            || !self.send.reinjections().is_empty()
+            || self.send.has_copies()
             || self.has_assigned()
-            || (self.shortcuts.resends && self.data_una < self.data_nxt && self.may_duplicate())
+            || (self.shortcuts.resends && self.send.una() < self.send.nxt() && self.may_duplicate())
             || self.may_unblock()
     }
 
@@ -121,20 +116,20 @@ impl Connection {
         }
         if open == 0 {
             self.limit = SendBlock::Cwnd;
-            return if self.reinjections.is_empty() { None } else { self.poll_head(now) };
+            return if self.send.reinjections().is_empty() { None } else { self.poll_head(now) };
         }
-        if !self.reinjections.is_empty() {
+        if !self.send.reinjections().is_empty() {
             if let Some(t) = self.poll_reinjection(now) {
                 return Some(t);
             }
         }
-        if !self.copies.is_empty() {
+        if self.send.has_copies() {
             if let Some(t) = self.poll_copy(now) {
                 return Some(t);
             }
         }
-        let left = self.written - self.data_nxt;
-        let usable = self.peer_edge.saturating_sub(self.data_nxt).min(left);
+        let left = self.send.unassigned();
+        let usable = self.send.usable();
         if usable == 0 {
             if left > 0 {
                 self.limit = SendBlock::ReceiveWindow;
@@ -183,21 +178,21 @@ impl Connection {
     #[cold]
     pub(super) fn poll_head(&mut self, now: Instant) -> Option<Outgoing> {
         let refused = |s: &Subflow| {
-            s.state == State::Closed || s.sender.board.front().is_none_or(|front| front.data >= self.peer_edge)
+            s.state == State::Closed || s.sender.board.front().is_none_or(|front| front.data >= self.send.edge())
         };
         let coupled = self.config.acknowledgement == Acknowledgement::Coupled;
         // Whoever has had our MP_FAIL takes a second copy for the stream's next octets (RFC 8684 3.7).
         if self.failing.is_some()
-            || self.reinjections.is_empty()
+            || self.send.reinjections().is_empty()
             || !(coupled || self.paths.active().all(|(s, _)| refused(s)))
         {
             return None;
         }
-        let stretch = self.reinjections.next(|_| true).filter(|s| s.start == self.data_una)?;
+        let stretch = self.send.reinjections().next(|_| true).filter(|s| s.start == self.send.una())?;
         let ready = |(s, m): &(&Subflow, &Member)| m.ready && s.may_send() && Some(s.id) != stretch.stuck_on;
         let id = self.paths.active().find(ready).map(|(s, _)| s.id)?;
         let len = (stretch.end - stretch.start).min(u64::from(self.paths.subflows[id].sender.mss)) as u32;
-        self.reinjections.advance(stretch.stuck_on, u64::from(len));
+        self.send.reinjections_mut().advance(stretch.stuck_on, u64::from(len));
         Some(self.assign(now, id, (stretch.start, len), SendKind::Reinjection))
     }
 
@@ -209,7 +204,7 @@ impl Connection {
         }
         let rows = &self.paths.rows;
         let has_way = |stuck_on| rows.iter().enumerate().any(|(id, row)| row.can_send && Some(id) != stuck_on);
-        let stretch = self.reinjections.next(has_way)?;
+        let stretch = self.send.reinjections().next(has_way)?;
         let home = stretch.stuck_on.map(|id| std::mem::take(&mut self.paths.rows[id].can_send));
         // A scheduler that queues has no say: it goes by other rows. Nor has one that waits: what it waits for may be the very subflow
         // that the data is stuck on.
@@ -222,7 +217,7 @@ impl Connection {
         };
         if let Some(id) = picked {
             let len = (stretch.end - stretch.start).min(u64::from(self.paths.subflows[id].sender.mss)) as u32;
-            self.reinjections.advance(stretch.stuck_on, u64::from(len));
+            self.send.reinjections_mut().advance(stretch.stuck_on, u64::from(len));
             return Some(self.assign(now, id, (stretch.start, len), SendKind::Reinjection));
         }
         if let (Some(id), Some(home)) = (stretch.stuck_on, home) {
@@ -234,13 +229,13 @@ impl Connection {
     /// Sends a copy that the scheduler wanted of a segment just sent, if it is still wanted and can be sent.
     #[inline(never)]
     fn poll_copy(&mut self, now: Instant) -> Option<Outgoing> {
-        while let Some((id, data, len)) = self.copies.pop_front() {
-            let (start, end) = (data.max(self.data_una), data + u64::from(len));
+        while let Some((id, data, len)) = self.send.copies_mut().pop_front() {
+            let (start, end) = (data.max(self.send.una()), data + u64::from(len));
             if self.paths.rows[id].can_send && start < end && self.may_duplicate() {
                 let left = (end - start) as u32;
                 let sent = left.min(self.paths.subflows[id].sender.mss);
                 if sent < left {
-                    self.copies.push_front((id, start + u64::from(sent), left - sent));
+                    self.send.copies_mut().push_front((id, start + u64::from(sent), left - sent));
                 }
                 return Some(self.assign(now, id, (start, sent), SendKind::Reinjection));
             }
@@ -250,7 +245,7 @@ impl Connection {
 
     /// Without new data to send: sends what the scheduler wants sent again.
     pub(super) fn poll_again(&mut self, now: Instant) -> Option<Outgoing> {
-        if !self.shortcuts.resends || self.data_una == self.data_nxt || !self.may_duplicate() {
+        if !self.shortcuts.resends || self.send.una() == self.send.nxt() || !self.may_duplicate() {
             return None;
         }
         match self.pick(now, true)? {
@@ -262,8 +257,8 @@ impl Connection {
     /// Sends octets again on `on`, each of them at most once: what is lost there the subflow retransmits by itself.
     fn send_again(&mut self, now: Instant, on: SubflowId, start: u64, end: u64) -> Option<Outgoing> {
         let mss = u64::from(self.paths.subflows[on].sender.mss);
-        let start = start.max(self.data_una).max(self.paths.members[on].resent_to);
-        let end = end.min(self.data_nxt).min(start + mss);
+        let start = start.max(self.send.una()).max(self.paths.members[on].resent_to);
+        let end = end.min(self.send.nxt()).min(start + mss);
         if !self.paths.rows[on].can_send || start >= end || !self.may_duplicate() {
             return None;
         }
@@ -276,10 +271,11 @@ impl Connection {
     /// the largest window seen, or if the window has not opened further for some time.
     #[inline(never)]
     fn sends_small(&mut self, now: Instant, usable: u64) -> bool {
-        let all = usable == self.written - self.data_nxt;
+        let all = usable == self.send.written() - self.send.nxt();
         let idle = self.nothing_on_its_way();
-        let pushed = all && (self.write_closed || self.may_send_small(self.written, self.passes_nagle(idle)));
-        let half = !all && 2 * usable >= self.peer_window && (idle || !self.config.nagle);
+        let pushed =
+            all && (self.send.is_closed() || self.may_send_small(self.send.written(), self.passes_nagle(idle)));
+        let half = !all && 2 * usable >= self.send.largest_window() && (idle || !self.config.nagle);
         if pushed || half {
             return true;
         }
@@ -301,12 +297,11 @@ impl Connection {
         if self.manner.counts_bursts && self.paths.rows.len() == 1 && self.defers(now, id, usable) {
             return None;
         }
-        let data = self.data_nxt;
-        self.data_nxt += u64::from(len);
+        let data = self.send.advance(u64::from(len));
         if let Some(mut others) = others {
             while let Some(other) = others.pop() {
                 if other < self.paths.rows.len() {
-                    self.copies.push_back((other, data, len));
+                    self.send.copies_mut().push_back((other, data, len));
                 }
             }
         }
@@ -317,7 +312,7 @@ impl Connection {
     /// acknowledgement that carried it was lost, and nobody sends it again.
     pub(super) fn nothing_on_its_way(&self) -> bool {
         let nowhere = |(s, _): (&Subflow, &Member)| s.state == State::Closed || s.sender.board.is_empty();
-        self.data_nxt == self.data_una || self.paths.active().all(nowhere)
+        self.send.nxt() == self.send.una() || self.paths.active().all(nowhere)
     }
 
     /// Sends the data that the scheduler assigned to `id`.
@@ -338,9 +333,9 @@ impl Connection {
     pub(super) fn pick(&mut self, now: Instant, again: bool) -> Option<Pick> {
         // Each subflow may be penalised once.
         for _ in 0..=self.paths.rows.len() {
-            let (data_una, data_nxt) = (self.data_una, self.data_nxt);
-            let edge = self.peer_edge.max(data_nxt);
-            let mut offer = Offer::new(now, &self.paths.rows, self.written - data_nxt);
+            let (data_una, data_nxt) = (self.send.una(), self.send.nxt());
+            let edge = self.send.edge().max(data_nxt);
+            let mut offer = Offer::new(now, &self.paths.rows, self.send.unassigned());
             (offer.data_una, offer.data_nxt, offer.edge) = (data_una, data_nxt, edge);
             offer.buffer = self.config.send_buffer.unwrap_or(u64::MAX);
             let decision = if again { self.scheduler.pick_again(&offer) } else { self.scheduler.pick(&offer) };

@@ -159,7 +159,7 @@ impl Pair {
             _ if self.both => self.end(1).received() / 10_000 * 225,
             _ => 0,
         };
-        let written = self.end(side).written;
+        let written = self.end(side).send.written();
         self.end(side).write(due.saturating_sub(written).min(14_000));
         let readable = self.end(side).readable();
         self.end(side).read(readable);
@@ -268,7 +268,7 @@ fn a_copy_for_a_subflow_that_there_is_not_goes_nowhere() {
     c.write(3 * u64::from(c.paths.subflows[0].mss()));
     let sent = std::iter::from_fn(|| c.poll_transmit(Instant(1_000_000)));
     assert!(sent.map(|t| (t.subflow, t.kind)).eq([(0, SendKind::New); 3]));
-    assert!(c.copies.is_empty());
+    assert!(!c.send.has_copies());
 }
 
 /// A send buffer that is full is not fed (`sk_stream_memory_free`: less than its size is queued), so that it grows with the window where the
@@ -281,7 +281,8 @@ fn a_full_send_buffer_grows_if_the_subflow_is_starved() {
         ahead.expand(10);
         (0..34).for_each(|n| ahead.push(2 * n, 2 * n + 1));
         ahead.push(100, 100 + octets - 34);
-        (c.written, c.manner.writer_stopped) = (1_000_000, true);
+        c.send.write(1_000_000);
+        c.manner.writer_stopped = true;
         c.config.send_buffer = Some(1_000_000);
         let cwnd = 20.0 * f64::from(c.paths.subflows[0].mss());
         c.paths.subflows[0].sender.controller.adjust(Adjust::Cached { cwnd, ssthresh: f64::INFINITY });

@@ -73,9 +73,9 @@ impl Connection {
         }
         first = first.min(self.timers.next());
         // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
-        let waits = self.fin != Fin::Open || self.addresses.announces();
+        let waits = self.send.fin() != Fin::Open || self.addresses.announces();
         if waits && !self.closed && matches!(self.mode, Mode::Mptcp(_)) && self.ready_subflow().is_some() {
-            if let Fin::Sent { .. } = self.fin {
+            if let Fin::Sent { .. } = self.send.fin() {
                 first = first.min(self.timers.at(Timer::DataFin));
             }
             first = first.min(self.addresses.deadline());
@@ -99,7 +99,7 @@ impl Connection {
             let front = s.sender.board.front().filter(|f| !f.is_fin());
             // RFC 9293 3.8.6.1: an answered window probe is no sign of loss. Unanswered probes are treated like any lost data.
             let unanswered = &mut self.paths.members[id].probes_unanswered;
-            let window_closed = *unanswered < PROBES && front.is_some_and(|f| f.data >= self.peer_edge);
+            let window_closed = *unanswered < PROBES && front.is_some_and(|f| f.data >= self.send.edge());
             let marked = s.sender.board.marked();
             let (ended, timed_out) =
                 s.on_timers(now, &self.config, (window_closed, patient), &self.paths.rows, &mut self.events);

@@ -6,7 +6,7 @@ use crate::event::SendBlock;
 impl Connection {
     /// Octets of our stream that the peer has acknowledged at data level.
     pub fn acknowledged(&self) -> u64 {
-        self.data_una
+        self.send.una()
     }
 
     /// What keeps subflow `id` from sending new data at `now`, after everything that could be sent was.
@@ -26,9 +26,9 @@ impl Connection {
         }
         let mss = u64::from(sender.mss);
         // What is written and cannot be sent at all; less than a segment waits for more (RFC 9293 3.7.4).
-        let left = self.written - self.data_nxt;
-        let usable = self.peer_edge.saturating_sub(self.data_nxt);
-        let full = !self.write_closed && self.writable() < mss;
+        let left = self.send.unassigned();
+        let usable = self.send.window_left();
+        let full = !self.send.is_closed() && self.writable() < mss;
         // What was assigned to it before lies within the peer's window.
         let has_data = self.queues && m.ahead.octets() > 0;
         if !has_data && usable < mss && (left > usable || full) {
