@@ -27,7 +27,6 @@ mod progress;
 mod queries;
 mod retransmit;
 mod scheduling;
-mod shortcuts;
 mod signals;
 #[cfg(test)]
 mod tests;
@@ -45,12 +44,11 @@ use manner::Manner;
 use patience::Patience;
 use plain::{Plain, Untold};
 pub use predicted::Predicted;
-use predicted::Quiet;
 use retransmit::Retransmission;
-use shortcuts::Shortcuts;
 
 use super::addresses::{Addresses, Remote};
 use super::dss::{Mappings, Placed};
+use super::fast_path::FastPath;
 use super::handshake::{Join, Keys, Member, Mode, Suspicion, join_option};
 use super::keys::{self, Entropy};
 use super::paths::Paths;
@@ -132,8 +130,7 @@ pub struct Connection {
     // what every packet asks
     paths: Paths,
     mode: Mode,
-    quiet: Quiet,
-    shortcuts: Shortcuts,
+    fast: FastPath,
     client: bool,
     /// The peer is known to have our key: a DSS (client) or the third ACK (server) has arrived.
     confirmed: bool,
@@ -148,14 +145,10 @@ pub struct Connection {
     long_dsn: bool,
     /// The connection is over.
     closed: bool,
-    /// Nothing is in progress but the transfer of data, and there has been no input since but acknowledgements ([`predicted`]).
-    steady: bool,
     limit: SendBlock,
     send: SendStream,
     recv: RecvStream,
     // what may be in progress
-    /// The subflow that sent new data in the last poll, if nothing else has happened since ([`predicted`]): it *flows*.
-    flowing: Option<SubflowId>,
     timers: Timers,
     retransmission: Option<Retransmission>,
     failing: Option<Failing>,
@@ -183,7 +176,7 @@ impl Connection {
         let (scheduler, reach) = scheduler(&config);
         Self {
             rates: config.wants_rates(),
-            shortcuts: Shortcuts::new(&config, &*scheduler),
+            fast: FastPath::new(&config, &*scheduler),
             manner: Manner::of(&config),
             send: SendStream::new(),
             recv: RecvStream::new(&config),
@@ -210,9 +203,6 @@ impl Connection {
             delivered: Vec::new(),
             events: Events::new(),
             out: Segment::default(),
-            quiet: Quiet::default(),
-            steady: false,
-            flowing: None,
         }
     }
 
@@ -288,7 +278,7 @@ impl Connection {
             taken = self.take_pieces(octets, taken);
         }
         if taken > 0 {
-            self.end_quiet();
+            self.fast.end_quiet();
         }
         self.send.write(taken);
         taken
@@ -296,7 +286,7 @@ impl Connection {
 
     /// SHUTDOWN: ends our direction of the stream. The peer's data can still be read; [`Connection::close`] ends both directions.
     pub fn shutdown_write(&mut self) {
-        self.disturb();
+        self.fast.invalidate();
         self.send.close();
     }
 

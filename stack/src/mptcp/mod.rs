@@ -4,6 +4,7 @@ mod addresses;
 mod ahead;
 pub mod connection;
 pub mod dss;
+mod fast_path;
 mod handshake;
 pub mod keys;
 mod paths;

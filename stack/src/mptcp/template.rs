@@ -12,7 +12,7 @@ use crate::seq::Seq;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Basis {
     /// Inputs so far that were not predicted, and calls of the application that may change segments.
-    pub disturbances: u64,
+    pub revision: u64,
     /// Of data segments, RCV.NXT of the subflow; of acknowledgements, SND.NXT.
     pub other: Seq,
     /// Of data segments, the octets that have arrived in order and been read, which only grow; of acknowledgements, nothing.

@@ -18,7 +18,7 @@ impl Connection {
         let counts = &mut self.paths.subflows[id].counts;
         counts.segments_in += 1;
         counts.data_segments_in += u64::from(seg.payload.len > 0);
-        self.disturb();
+        self.fast.invalidate();
         if self.manner.patience.on {
             self.note_sign_of_life(now, id);
         }
@@ -31,7 +31,7 @@ impl Connection {
         self.progress(now);
         self.refresh(id);
         if seg.payload.len == 0 {
-            self.steady = self.is_steady();
+            self.fast.set_steady(self.is_steady());
         }
     }
 

@@ -23,7 +23,7 @@ impl Connection {
 
     /// Assigns what the scheduler wants, then sends what waits and has room.
     pub(super) fn poll_assigned(&mut self, now: Instant) -> Option<Outgoing> {
-        self.flowing = None;
+        self.fast.flow(None);
         if self.reach == Reach::Windows {
             self.free_stuck();
         }
@@ -45,7 +45,7 @@ impl Connection {
                 return Some(transmit);
             }
         }
-        if self.shortcuts.resends || self.may_unblock() {
+        if self.fast.resends() || self.may_unblock() {
             self.mark_open(now);
             let again = self.poll_again(now).or_else(|| self.poll_blocking(now));
             if again.is_some() {
@@ -98,12 +98,12 @@ impl Connection {
         loop {
             let room = self.send.usable();
             let more = room > 0 && !self.would_be_silly();
-            if !(more || self.shortcuts.resends && self.has_assigned()) {
+            if !(more || self.fast.resends() && self.has_assigned()) {
                 return;
             }
             self.note_buffers();
             let more = more && !self.is_provided();
-            if !more && !self.shortcuts.resends {
+            if !more && !self.fast.resends() {
                 return;
             }
             match self.pick(now, !more) {

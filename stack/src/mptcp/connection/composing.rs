@@ -214,7 +214,7 @@ impl Connection {
         let timestamps = s.data_as_before(now);
         s.counts.note_out(len);
         let wire_len = m.template.next_data(sent.seq, Payload::new(data, len), timestamps);
-        self.shortcuts.latest = Some(id);
+        self.fast.send_template(id);
         self.send.note_run(&sent, id);
         Some(Outgoing { subflow: id, kind: SendKind::New, transmissions: 1, choices: 1, wire_len })
     }
@@ -223,7 +223,7 @@ impl Connection {
     #[inline(always)]
     fn data_basis(&self, id: SubflowId) -> Basis {
         let received = self.recv.progress();
-        Basis { disturbances: self.shortcuts.disturbances, other: self.paths.subflows[id].receiver.rcv_nxt, received }
+        Basis { revision: self.fast.revision(), other: self.paths.subflows[id].receiver.rcv_nxt, received }
     }
 
     /// Sends data in a segment that is composed from nothing. `push`: it has PSH. Returns its [`Segment::wire_len`].
@@ -268,15 +268,14 @@ impl Connection {
     #[inline]
     pub(super) fn has_templates(&self) -> bool {
         let validated = self.config.window_validation || self.config.stale_after > 0;
-        self.shortcuts.on && self.recv.has_fixed_buffer() && !self.manner.counts_bursts && !validated
+        self.fast.is_on() && self.recv.has_fixed_buffer() && !self.manner.counts_bursts && !validated
     }
 
     /// An acknowledgement on `id` of a quiet connection. What it says beside numbers does not change while nothing but predicted segments
     /// arrives: they leave no hole, are no duplicates, and are marked as those before ([`Subflow::expects`]).
     #[inline(always)]
     pub(super) fn next_acknowledgement(&mut self, now: Instant, id: SubflowId) -> Outgoing {
-        let basis =
-            Basis { disturbances: self.shortcuts.disturbances, other: self.paths.subflows[id].sender.nxt, received: 0 };
+        let basis = Basis { revision: self.fast.revision(), other: self.paths.subflows[id].sender.nxt, received: 0 };
         if self.paths.members[id].template.holds(basis, false) {
             Shortcut::AckTemplate.note();
             let window = self.window(id);
@@ -289,7 +288,7 @@ impl Connection {
             s.counts.note_out(0);
             let ack = s.receiver.rcv_nxt;
             let wire_len = self.paths.members[id].template.next_ack(ack, data_ack, window, timestamps);
-            self.shortcuts.latest = Some(id);
+            self.fast.send_template(id);
             return Outgoing { subflow: id, kind: SendKind::Control, transmissions: 0, choices: 0, wire_len };
         }
         let option = self.control_option(id);

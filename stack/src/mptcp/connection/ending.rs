@@ -35,7 +35,7 @@ impl Connection {
     /// is deleted. Written data is delivered, unless `linger` says otherwise. If unread data is waiting, or arrives later, the
     /// connection is reset and [`Event::Aborted`] follows.
     pub fn close(&mut self, linger: Linger) {
-        self.disturb();
+        self.fast.invalidate();
         if self.closed {
             return;
         }
@@ -84,7 +84,7 @@ impl Connection {
     /// Ends the connection at once (RFC 9293 3.10.5): a RST with MP_FASTCLOSE (RFC 8684 3.5, option R) on every subflow that the
     /// peer has answered and not closed.
     pub fn abort(&mut self) {
-        self.disturb();
+        self.fast.invalidate();
         let signal = match self.mode {
             Mode::Mptcp(k) => Signal::Fastclose { key: k.peer },
             _ => Signal::None,
@@ -114,7 +114,7 @@ impl Connection {
     /// subflow, repeated until the peer resets that subflow, and a RST on the others. In plain TCP, or without a working subflow,
     /// like [`Connection::abort`].
     pub fn fast_close(&mut self) {
-        self.disturb();
+        self.fast.invalidate();
         let Some(id) = self.ready_subflow().filter(|_| matches!(self.mode, Mode::Mptcp(_)) && !self.closed) else {
             self.abort();
             return;

@@ -20,7 +20,7 @@ impl Connection {
         }
         let control = self.poll_rest(now, false);
         if control.is_some() || self.send.is_closed() {
-            self.unsettle();
+            self.fast.look_again();
         }
         control
     }
@@ -28,7 +28,7 @@ impl Connection {
     /// Nobody but the flowing subflow can send, the scheduler need not be asked then, and nothing is sent again.
     #[inline(always)]
     fn flows_simply(&self) -> bool {
-        self.shortcuts.alone && self.shortcuts.simple && self.send.reinjections().is_empty() && !self.send.has_copies()
+        self.fast.flows_simply() && self.send.reinjections().is_empty() && !self.send.has_copies()
     }
 
     /// [`Connection::poll_data`] where it comes to the next new segment on `id`, or to nothing.
@@ -46,7 +46,7 @@ impl Connection {
         }
         // Until the next input these may follow without another look. After an idle period the window may restart with this one (RFC 5681 4.1).
         let looks = sender.is_metered() || sender.board.is_empty();
-        self.shortcuts.budget = if looks { 0 } else { (segments - 1).min(64) as u32 };
+        self.fast.set_budget(if looks { 0 } else { (segments - 1).min(64) as u32 });
         Some(self.send_full(now, id))
     }
 

@@ -28,7 +28,7 @@ impl Connection {
     /// The segment that [`Connection::poll_outgoing`] told of last.
     #[inline]
     pub fn outgoing(&self) -> &Segment {
-        match self.shortcuts.latest {
+        match self.fast.template() {
             Some(id) => &self.paths.members[id].template.segment,
             None => &self.out,
         }
@@ -43,9 +43,9 @@ impl Connection {
     /// Like [`Connection::poll_transmit`], for a driver that takes the segment from [`Connection::outgoing`]: it is not copied in between.
     #[inline(always)]
     pub fn poll_outgoing(&mut self, now: Instant) -> Option<Outgoing> {
-        self.shortcuts.latest = None;
+        self.fast.begin_poll();
         let outgoing = self.poll_next(now);
-        if let (Some(outgoing), None) = (&outgoing, self.shortcuts.latest) {
+        if let (Some(outgoing), None) = (&outgoing, self.fast.template()) {
             let len = self.out.payload.len;
             let counts = &mut self.paths.subflows[outgoing.subflow].counts;
             counts.note_out(len);
@@ -58,18 +58,17 @@ impl Connection {
 
     #[inline(always)]
     fn poll_next(&mut self, now: Instant) -> Option<Outgoing> {
-        if self.quiet_until().is_some_and(|until| now < until) {
+        if self.fast.quiet_until().is_some_and(|until| now < until) {
             return self.poll_quiet(now);
         }
         self.timers.stop(Timer::Schedule);
         if self.timers.take_expired(Timer::Pacing, now) {
             // What was held back may leave: every row is looked at again.
-            self.flowing = None;
+            self.fast.flow(None);
         }
-        match self.flowing {
-            Some(id) if self.shortcuts.budget > 0 => {
+        match self.fast.flowing() {
+            Some(id) if self.fast.spend() => {
                 Shortcut::BudgetedPoll.note();
-                self.shortcuts.budget -= 1;
                 Some(self.send_full(now, id))
             }
             Some(id) => self.poll_flowing(now, id),
@@ -79,7 +78,7 @@ impl Connection {
 
     #[inline(never)]
     fn poll_in_full(&mut self, now: Instant) -> Option<Outgoing> {
-        self.unsettle();
+        self.fast.look_again();
         if self.fast_close.is_some() {
             return self.poll_closing(now);
         }
@@ -93,8 +92,9 @@ impl Connection {
             let data = self.poll_data(now, false);
             if data.is_some() {
                 let flows =
-                    |&id: &SubflowId| self.shortcuts.on && state.are_idle() && !self.paths.subflows[id].ack_is_due();
-                self.flowing = self.flowing.filter(flows);
+                    |&id: &SubflowId| self.fast.is_on() && state.are_idle() && !self.paths.subflows[id].ack_is_due();
+                let flowing = self.fast.flowing().filter(flows);
+                self.fast.flow(flowing);
                 return data;
             }
         }
@@ -313,7 +313,7 @@ impl Connection {
     /// Acknowledgements, FIN, DATA_FIN, window probes, address signals. `some`: a subflow has something to send on its own.
     #[inline(always)]
     pub(super) fn poll_control(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
-        if self.steady && !some && !self.timers.runs(Timer::Persist) {
+        if self.fast.is_steady() && !some && !self.timers.runs(Timer::Persist) {
             return None;
         }
         if self.timers.has_expired(Timer::Persist, now) {

@@ -35,7 +35,7 @@ impl Connection {
     /// Switches Nagle's algorithm off or on (RFC 9293 3.7.4: "MUST be a way for an application to disable the Nagle algorithm on an
     /// individual connection"). What is written already leaves at once when it is switched off, even if the connection is corked.
     pub fn set_no_delay(&mut self, on: bool) {
-        self.unsettle();
+        self.fast.look_again();
         self.config.nagle = !on;
         if on {
             self.manner.cork.pushed_to = self.send.written();
@@ -47,7 +47,7 @@ impl Connection {
     /// nothing in flight, for longer than a retransmission timeout: that is the override timeout of RFC 9293 3.8.6.2.1. Afterwards
     /// what is left goes by Nagle's algorithm.
     pub fn set_cork(&mut self, on: bool) {
-        self.unsettle();
+        self.fast.look_again();
         self.manner.cork.on = on;
         if !on {
             self.timers.stop(Timer::Persist);
@@ -59,7 +59,7 @@ impl Connection {
 
     /// Sets [`Config::user_timeout`]. For what is unacknowledged already it counts from `now`.
     pub fn set_user_timeout(&mut self, now: Instant, timeout: Option<Duration>) {
-        self.disturb();
+        self.fast.invalidate();
         self.config.user_timeout = timeout;
         self.manner.patience = Patience::of(&self.config);
         self.watch(now);
@@ -72,7 +72,7 @@ impl Connection {
 
     /// Sets [`Config::keepalive`]. What was silence before `now` does not count.
     pub fn set_keepalive(&mut self, now: Instant, keepalive: Option<KeepAlive>) {
-        self.disturb();
+        self.fast.invalidate();
         self.config.keepalive = keepalive;
         for m in &mut self.paths.members {
             (m.heard, m.keepalives) = (now, 0);

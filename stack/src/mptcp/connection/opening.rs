@@ -16,7 +16,7 @@ impl Connection {
         if self.manner.no_join && remote_id == 0 {
             return None;
         }
-        self.disturb();
+        self.fast.invalidate();
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
         let id = self.paths.next_number();
         let subflow = Subflow::connect(id, &self.config, iss, window_shift(&self.config));
@@ -46,7 +46,7 @@ impl Connection {
             return refused(true, ResetReason::RESOURCES);
         }
         self.make_room();
-        self.disturb();
+        self.fast.invalidate();
         let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
         let id = self.paths.next_number();
         let subflow = Subflow::accept(id, &self.config, iss, window_shift(&self.config), syn);

@@ -21,7 +21,7 @@ const SMALL: f64 = 4.0;
 impl Connection {
     /// The scheduler's blocked data is looked at ([`Config::opportunistic_retransmission`], [`Config::penalisation`]).
     pub(super) fn may_unblock(&self) -> bool {
-        self.shortcuts.unblocks && self.send.una() < self.send.nxt() && self.may_duplicate()
+        self.fast.unblocks() && self.send.una() < self.send.nxt() && self.may_duplicate()
     }
 
     /// Nothing could be sent, and the rows are those of a scheduler gated by the windows: penalises who blocks, sends again what blocks.

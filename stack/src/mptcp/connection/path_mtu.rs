@@ -8,7 +8,7 @@ impl Connection {
     pub fn handle_too_big(&mut self, now: Instant, subflow: SubflowId, seq: u32, room: u32) {
         let Some(s) = self.paths.subflows.get_mut(subflow) else { return };
         s.on_too_big(now, seq, room);
-        self.disturb();
+        self.fast.invalidate();
     }
 
     /// A segment of ours on `subflow`, with the sequence number `seq`, found no protocol or port, or nobody may pass: a hard error. RFC 9293
@@ -22,7 +22,7 @@ impl Connection {
         // RFC 7413 4.1.3.1: ICMP errors are refusals, too.
         s.note_silence(&mut self.events);
         let reason = s.end(EndReason::Reset);
-        self.disturb();
+        self.fast.invalidate();
         self.on_subflow_end(subflow, reason);
         self.progress(now);
         self.refresh(subflow);

@@ -4,7 +4,7 @@
 //! A connection is *quiet* if a poll has found nothing to send, none of our data is in flight, no handshake, close, fallback or
 //! signal is in progress, and there has been no other input since. Only arriving data can then change its state. A segment that
 //! is next on its subflow and carries nothing else is therefore taken without the general path, and a poll has nothing to send
-//! but its acknowledgement. Any other input ends the quiet state ([`Connection::disturb`]), and the general path processes it.
+//! but its acknowledgement. Any other input ends the quiet state ([`FastPath::invalidate`]), and the general path processes it.
 //! The general path would do the same with the predicted segments, step by step: prediction saves work and changes nothing else.
 //!
 //! A connection is *steady* if no handshake, close, fallback or signal is in progress. A pure acknowledgement can then change nothing
@@ -16,19 +16,6 @@
 //! acknowledgement changes nothing but its own subflow either, so that data flows on, and the next poll looks at that one.
 
 use super::*;
-
-/// State of a quiet connection. The default means: not quiet.
-#[derive(Debug, Default)]
-pub(super) struct Quiet {
-    /// Earliest deadline, delayed acknowledgements excepted; zero if the connection is not quiet.
-    until: Instant,
-    /// The subflow whose acknowledgement is due.
-    ack: Option<SubflowId>,
-    /// No subflow holds anything behind a hole; data in order, which is what may come, changes nothing of that.
-    no_holes: bool,
-    /// Nor does any expect anything but plain data ([`Subflow::expects_plain_data`]).
-    plain: bool,
-}
 
 /// What a predicted segment did.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,48 +41,10 @@ pub enum Predicted {
 }
 
 impl Connection {
-    /// Earliest deadline, delayed acknowledgements excepted; `None` if the connection is not quiet.
-    #[inline]
-    pub(super) fn quiet_until(&self) -> Option<Instant> {
-        (self.quiet.until > Instant::ZERO).then_some(self.quiet.until)
-    }
-
-    /// The connection is quiet, and no subflow holds anything behind a hole.
-    #[inline]
-    pub(super) fn quiet_without_holes(&self) -> bool {
-        self.quiet.no_holes
-    }
-
     /// The connection is quiet, and no acknowledgement is due: a poll would find nothing to send.
     #[inline(always)]
     pub fn rests(&self, now: Instant) -> bool {
-        now < self.quiet.until && self.quiet.ack.is_none()
-    }
-
-    /// Ends the quiet, the steady and the flowing state: the general path processes what happens next.
-    #[inline]
-    pub(super) fn disturb(&mut self) {
-        self.unsettle();
-        self.steady = false;
-        self.shortcuts.disturbances += 1;
-    }
-
-    /// Ends the quiet and the flowing state: the next poll looks at everything.
-    #[inline]
-    pub(super) fn unsettle(&mut self) {
-        self.end_quiet();
-        self.flowing = None;
-        (self.shortcuts.alone, self.shortcuts.budget) = (false, 0);
-    }
-
-    /// Ends the quiet state. It may have started the timer of a delayed acknowledgement that the driver does not know of: that timer may be
-    /// shorter than all others, so the driver has to look at all deadlines again ([`Connection::poll_earlier_timeout`]).
-    #[inline]
-    pub(super) fn end_quiet(&mut self) {
-        if self.quiet.until > Instant::ZERO {
-            self.quiet = Quiet::default();
-            self.shortcuts.looked_at = u64::MAX;
-        }
+        self.fast.rests(now)
     }
 
     /// A poll has found nothing to send and every subflow quiescent: the connection becomes quiet if nothing else is in progress.
@@ -115,7 +64,7 @@ impl Connection {
             && !self.timers.runs(Timer::Orphaned)
             && self.has_told();
         // Checksums and coupled acknowledgement have rules of their own for data in order.
-        let predictable = self.shortcuts.on
+        let predictable = self.fast.is_on()
             && !self.manner.patience.on
             && !self.config.checksum
             && self.config.acknowledgement != Acknowledgement::Coupled;
@@ -129,8 +78,7 @@ impl Connection {
         {
             let no_holes = self.paths.active().all(|(s, _)| !s.receiver.has_holes());
             let plain = no_holes && self.paths.active().all(|(s, _)| s.expects_plain_data());
-            self.quiet = Quiet { until: self.other_deadline(), ack: None, no_holes, plain };
-            self.flowing = None;
+            self.fast.settle(self.other_deadline(), no_holes, plain);
         }
     }
 
@@ -145,7 +93,7 @@ impl Connection {
     #[inline(always)]
     pub(super) fn poll_quiet(&mut self, now: Instant) -> Option<Outgoing> {
         Shortcut::QuietPoll.note();
-        let id = self.quiet.ack.take()?;
+        let id = self.fast.take_ack()?;
         Some(self.next_acknowledgement(now, id))
     }
 
@@ -156,10 +104,10 @@ impl Connection {
     /// For drivers that have polled all events and look at what a segment did at once.
     #[inline(always)]
     pub fn handle_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> Option<Predicted> {
-        if self.quiet.until > Instant::ZERO {
+        if self.fast.is_quiet() {
             return self.take_predicted(now, id, seg);
         }
-        if self.steady { self.take_predicted_ack(now, id, seg) } else { None }
+        if self.fast.is_steady() { self.take_predicted_ack(now, id, seg) } else { None }
     }
 
     /// The same, with the events.
@@ -186,7 +134,7 @@ impl Connection {
     #[inline(always)]
     fn take_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> Option<Predicted> {
         let (s, m) = (&mut self.paths.subflows[id], &mut self.paths.members[id]);
-        if !s.expects(seg, self.quiet.plain) {
+        if !s.expects(seg, self.fast.expects_plain_data()) {
             return None;
         }
         // In plain TCP a segment has no option of Multipath TCP. Else it has a DSS with the same DATA_ACK as before, and a mapping of
@@ -251,9 +199,8 @@ impl Connection {
             Placed::Ahead if fresh > 0 => ArrivalKind::AheadInData,
             Placed::Ahead | Placed::Duplicate => ArrivalKind::DuplicateInData,
         };
-        if ack_is_due && self.quiet.ack.replace(id).is_some_and(|other| other != id) {
-            // Two subflows have acknowledgements due. The general path knows their order.
-            self.disturb();
+        if ack_is_due {
+            self.fast.owe_ack(id);
         }
         Predicted::Data { data, len, fresh: fresh as u32, kind, intact }
     }
@@ -273,7 +220,7 @@ impl Connection {
             let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && !m.is_backup();
             joined && s.state == State::Established && !s.close
         };
-        self.shortcuts.on
+        self.fast.is_on()
             && !self.manner.patience.on
             && negotiated
             && open
@@ -299,8 +246,7 @@ impl Connection {
             _ => return None,
         };
         Shortcut::PredictedAck.note();
-        let flowing = self.flowing.take();
-        self.shortcuts.budget = 0;
+        let flowing = self.fast.take_flowing();
         let before = self.send.una();
         s.counts.segments_in += 1;
         m.probes_unanswered = 0;
@@ -350,10 +296,10 @@ impl Connection {
                 if self.paths.rows[last].can_send {
                     self.look(now, last);
                 }
-                self.shortcuts.alone &= !self.paths.rows[last].can_send;
+                self.fast.note_other(self.paths.rows[last].can_send);
             }
             self.paths.rows[id].can_send = takes_data;
-            self.flowing = Some(id);
+            self.fast.flow(Some(id));
         }
     }
 }

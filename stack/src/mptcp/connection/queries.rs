@@ -28,7 +28,7 @@ impl Connection {
     #[inline]
     pub fn held(&self) -> (u64, u64) {
         let mut sum = self.recv.held();
-        if self.quiet_without_holes() {
+        if self.fast.has_no_holes() {
             return sum;
         }
         for (s, _) in self.paths.active() {

@@ -22,7 +22,7 @@ impl Connection {
             || !self.send.reinjections().is_empty()
             || self.send.has_copies()
             || self.has_assigned()
-            || (self.shortcuts.resends && self.send.una() < self.send.nxt() && self.may_duplicate())
+            || (self.fast.resends() && self.send.una() < self.send.nxt() && self.may_duplicate())
             || self.may_unblock()
     }
 
@@ -75,7 +75,7 @@ impl Connection {
     /// On `id` octets were newly acknowledged, or newly marked lost.
     #[inline(always)]
     pub(super) fn tell_scheduler(&mut self, now: Instant, id: SubflowId, acked: u64, lost: u64) {
-        if !self.shortcuts.remembers {
+        if !self.fast.remembers() {
             return;
         }
         if acked > 0 {
@@ -111,8 +111,8 @@ impl Connection {
                 (open, last) = (open + 1, id);
             }
         }
-        if let Some(id) = self.flowing {
-            self.shortcuts.alone = open == usize::from(self.paths.rows[id].can_send);
+        if let Some(id) = self.fast.flowing() {
+            self.fast.set_alone(open == usize::from(self.paths.rows[id].can_send));
         }
         if open == 0 {
             self.limit = SendBlock::Cwnd;
@@ -140,7 +140,7 @@ impl Connection {
             }
             return again;
         }
-        let data = if open == 1 && !self.shortcuts.remembers {
+        let data = if open == 1 && !self.fast.remembers() {
             Shortcut::UnaskedScheduler.note();
             self.send_next(now, last, usable, None)
         } else {
@@ -245,7 +245,7 @@ impl Connection {
 
     /// Without new data to send: sends what the scheduler wants sent again.
     pub(super) fn poll_again(&mut self, now: Instant) -> Option<Outgoing> {
-        if !self.shortcuts.resends || self.send.una() == self.send.nxt() || !self.may_duplicate() {
+        if !self.fast.resends() || self.send.una() == self.send.nxt() || !self.may_duplicate() {
             return None;
         }
         match self.pick(now, true)? {
@@ -319,12 +319,10 @@ impl Connection {
     pub(super) fn assign(&mut self, now: Instant, id: SubflowId, (data, len): (u64, u32), kind: SendKind) -> Outgoing {
         let choices = self.paths.rows.iter().filter(|row| row.can_send).count() as u16;
         let again = kind == SendKind::Reinjection;
-        if self.shortcuts.remembers {
+        if self.fast.remembers() {
             self.scheduler.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
         }
-        self.shortcuts.alone &= self.flowing == Some(id);
-        self.shortcuts.budget = 0;
-        self.flowing = (!again).then_some(id);
+        self.fast.note_assigned(id, again);
         self.send(now, id, (data, len), kind, choices)
     }
 

@@ -16,14 +16,14 @@ impl Connection {
     /// Repeating an address that the peer knows invites another attempt to join there. An IPv6 address with a port does not fit
     /// beside timestamps, which RFC 7323 3.2 requires in every segment; it is not sent then.
     pub fn advertise(&mut self, address: AddrId, port: Option<NonZeroU16>) {
-        self.disturb();
+        self.fast.invalidate();
         self.addresses.announce(Advertised { address, port });
     }
 
     /// RFC 8684 3.4.2: our address `id` is gone: resets its subflows, and tells the peer (REMOVE_ADDR) on another subflow. If no subflow is left,
     /// the connection waits for a new one as long as TIME-WAIT lasts.
     pub fn withdraw(&mut self, id: u8) {
-        self.disturb();
+        self.fast.invalidate();
         self.addresses.forget_announcement(id);
         if !matches!(self.mode, Mode::Mptcp(_)) || self.closed {
             return;
@@ -40,7 +40,7 @@ impl Connection {
 
     /// Asks the peer to use a subflow only when no regular one works, or as a regular one again (MP_PRIO; RFC 8684 3.3.8, 3.4.2). We do the same.
     pub fn set_backup(&mut self, id: SubflowId, backup: bool) {
-        self.disturb();
+        self.fast.invalidate();
         let m = &mut self.paths.members[id];
         m.prio_due |= m.backup != backup && m.ready;
         m.backup = backup;
@@ -49,7 +49,7 @@ impl Connection {
 
     /// What the algorithms of this host are told of the path of a subflow. It stays until the subflow ends.
     pub fn set_policy(&mut self, id: SubflowId, policy: Policy) {
-        self.disturb();
+        self.fast.invalidate();
         self.paths.rows[id].policy = policy;
     }
 

@@ -38,7 +38,7 @@ fn established() -> Connection {
 /// Gives `c` a scheduler that is to be asked each time.
 fn schedule(c: &mut Connection, scheduler: impl Scheduler + 'static) {
     c.scheduler = Box::new(scheduler);
-    (c.shortcuts.remembers, c.shortcuts.simple) = (true, false);
+    c.fast.ask_always();
 }
 
 /// 0.001 write | 0.006 first segment | 0.011 second segment. A scheduler that waits is asked again at the time it named; no timer
@@ -119,7 +119,7 @@ impl Pair {
 
     fn end(&mut self, side: usize) -> &mut Connection {
         let c = self.ends[side].as_mut().expect("it has been opened");
-        self.predicted += usize::from(c.quiet_until().is_some() || c.flowing.is_some());
+        self.predicted += usize::from(c.fast.is_quiet() || c.fast.flowing().is_some());
         c
     }
 
@@ -139,9 +139,9 @@ impl Pair {
         if self.ends[side].is_none() {
             self.ends[side] = Some(Connection::accept(config.clone(), Entropy::new([2; 32]), seg));
         } else if id < self.end(side).subflows().len() {
-            let steady = self.end(side).steady;
+            let steady = self.end(side).fast.is_steady();
             self.end(side).handle_segment(now, id, seg);
-            self.acks += usize::from(steady && self.ends[side].as_ref().is_some_and(|c| c.steady));
+            self.acks += usize::from(steady && self.ends[side].as_ref().is_some_and(|c| c.fast.is_steady()));
         } else {
             self.end(side).accept_join(seg, 1, false).expect("a join that is right");
         }

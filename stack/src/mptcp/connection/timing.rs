@@ -1,15 +1,13 @@
 //! The deadlines of a connection, and what happens when they pass.
 
 use super::*;
-use crate::config::DelayedAck;
-use crate::registry::Need;
 
 impl Connection {
     /// When to call [`Connection::handle_timeout`] next. The call does whatever is due then, so the next deadline is later.
     #[inline(always)]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let quiet = self.quiet_until();
-        let steady = self.steady && quiet.is_none();
+        let quiet = self.fast.quiet_until();
+        let steady = self.fast.is_steady() && quiet.is_none();
         let mut first = quiet.unwrap_or_else(|| self.timers.next());
         for &id in &self.paths.active {
             let s = &self.paths.subflows[id];
@@ -29,27 +27,15 @@ impl Connection {
     #[inline(always)]
     pub fn poll_earlier_timeout(&mut self, now: Instant, known: Instant) -> Option<Instant> {
         // Predicted segments, and new data that flows, start only timers that are at least as long as this.
-        if self.shortcuts.disturbances == self.shortcuts.looked_at {
-            // A quiet connection has no other timers.
-            let shortest = if self.quiet_until().is_some() {
-                self.shortcuts.shortest_timers.1
-            } else if self.steady
-                && !self.timers.runs(Timer::Schedule)
-                && !self.timers.runs(Timer::Pacing)
-                && self.retransmission.is_none()
-            {
-                self.shortcuts.shortest_timers.0
-            } else {
-                Duration::ZERO
-            };
-            if known <= now + shortest {
-                Shortcut::KnownDeadline.note();
-                return None;
-            }
+        let shortest = self.fast.shortest_timer(|| {
+            let held_back = self.timers.runs(Timer::Schedule) || self.timers.runs(Timer::Pacing);
+            !held_back && self.retransmission.is_none()
+        });
+        if shortest > Duration::ZERO && known <= now + shortest {
+            Shortcut::KnownDeadline.note();
+            return None;
         }
-        if self.shortcuts.on {
-            self.shortcuts.looked_at = self.shortcuts.disturbances;
-        }
+        self.fast.note_look();
         self.poll_timeout().filter(|&at| at < known)
     }
 
@@ -85,7 +71,7 @@ impl Connection {
 
     /// Runs whatever is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.disturb();
+        self.fast.invalidate();
         if self.manner.patience.on {
             self.on_watch_timer(now);
         }
@@ -141,23 +127,5 @@ impl Connection {
         self.progress(now);
         // The subflow that ended here may have been all that it waited for.
         self.on_data_timer(now);
-    }
-}
-
-/// The shortest timer of data that flows, and of data that arrives on a quiet connection: that of retransmissions, or of delayed
-/// acknowledgements. Zero if there may be others, or their lengths vary.
-pub(super) fn shortest_timers(config: &Config) -> (Duration, Duration) {
-    let others = config.detector.info().needs.contains(&Need::Timer)
-        || config.stale_after > 0
-        || config.delayed_ack_adapts
-        || config.ack_compression > Duration::ZERO
-        || config.user_timeout.is_some()
-        || config.keepalive.is_some();
-    // Before the first measurement the retransmission timeout has no lower bound.
-    let rto = config.min_rto.min(config.initial_rto);
-    match config.delayed_ack {
-        _ if others => (Duration::ZERO, Duration::ZERO),
-        DelayedAck::After(delay) => (rto, rto.min(delay)),
-        DelayedAck::Off => (rto, rto),
     }
 }

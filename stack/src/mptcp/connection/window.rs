@@ -35,7 +35,7 @@ impl Connection {
     /// doubled; with Multipath TCP the latter only if the window that was advertised last, on any subflow, has.
     #[cold]
     fn acknowledge_reading(&mut self, buffer: u64) {
-        self.disturb();
+        self.fast.invalidate();
         let multipath = matches!(self.mode, Mode::Mptcp(_));
         let most = self.paths.active.iter().map(|&id| self.possible_window(id)).max().unwrap_or(0);
         let doubled = !multipath || most >= 2 * self.recv.told().unwrap_or(0);
@@ -59,7 +59,7 @@ impl Connection {
         if !self.paths.active.iter().any(news) {
             return;
         }
-        self.disturb();
+        self.fast.invalidate();
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
             if told(self, id) {
