@@ -47,10 +47,12 @@ pub use predicted::Predicted;
 use retransmit::Retransmission;
 
 use super::addresses::{Addresses, Remote};
+use super::distribution::Distribution;
 use super::dss::{Mappings, Placed};
 use super::fast_path::FastPath;
-use super::handshake::{Join, Keys, Member, Mode, Suspicion, join_option};
+use super::handshake::{Join, Keys, Member, Suspicion, join_option};
 use super::keys::{self, Entropy};
+use super::negotiation::{Mode, Negotiation};
 use super::paths::Paths;
 use super::recv_stream::{DSS_ROOM, MAX_WINDOW, RecvStream, window_shift};
 use super::send_stream::{EdgeMove, Fin, SendStream};
@@ -61,7 +63,7 @@ use crate::controller::Adjust;
 use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, SendBlock, SendKind, SubflowId};
 use crate::path::{Policy, Recovery};
 use crate::ranges::RangeSet;
-use crate::scheduler::{Assignment, Decision, Offer, Reach, Scheduler, Subflows};
+use crate::scheduler::{Assignment, Decision, Offer, Reach, Subflows};
 use crate::scoreboard::Sent;
 use crate::segment::{
     AddrId, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, OPTION_SPACE, Options, Payload, ResetReason, Segment,
@@ -129,23 +131,11 @@ const FIN_TRIES: u32 = 4;
 pub struct Connection {
     // what every packet asks
     paths: Paths,
-    mode: Mode,
+    negotiation: Negotiation,
     fast: FastPath,
-    client: bool,
-    /// The peer is known to have our key: a DSS (client) or the third ACK (server) has arrived.
-    confirmed: bool,
-    /// A DSS has arrived: subflows may be opened.
-    dss_received: bool,
-    /// Delivery rates are sampled.
-    rates: bool,
-    queues: bool,
-    /// How far the scheduler assigns data ahead of the windows; `queues`: it does.
-    reach: Reach,
-    /// The latest mapping has a 64-bit data sequence number, so DATA_ACKs have 64 bits too (RFC 8684 3.3.2).
-    long_dsn: bool,
+    distribution: Distribution,
     /// The connection is over.
     closed: bool,
-    limit: SendBlock,
     send: SendStream,
     recv: RecvStream,
     // what may be in progress
@@ -162,43 +152,31 @@ pub struct Connection {
     manner: Manner,
     /// The segment to send, composed in place.
     out: Segment,
-    scheduler: Box<dyn Scheduler>,
     // what is seldom asked
     plain: Plain,
     config: Config,
     entropy: Entropy,
-    /// When a subflow was last penalised ([`opportunistic`]).
-    penalised: Instant,
 }
 
 impl Connection {
     fn new(config: Config, entropy: Entropy, client: bool) -> Self {
-        let (scheduler, reach) = scheduler(&config);
+        let distribution = Distribution::new(&config);
         Self {
-            rates: config.wants_rates(),
-            fast: FastPath::new(&config, &*scheduler),
+            fast: FastPath::new(&config, distribution.scheduler()),
             manner: Manner::of(&config),
             send: SendStream::new(),
             recv: RecvStream::new(&config),
-            reach,
-            queues: reach != Reach::Room,
-            scheduler,
-            penalised: Instant::ZERO,
+            distribution,
             config,
             entropy,
-            client,
-            mode: Mode::Tcp,
-            confirmed: false,
-            dss_received: false,
+            negotiation: Negotiation::new(client),
             paths: Paths::default(),
             timers: Timers::default(),
             retransmission: None,
             plain: Plain::default(),
             failing: None,
-            limit: SendBlock::Application,
             addresses: Addresses::default(),
             fast_close: None,
-            long_dsn: false,
             closed: false,
             delivered: Vec::new(),
             events: Events::new(),
@@ -217,7 +195,7 @@ impl Connection {
         let iss = entropy.next_u32();
         let mut c = Self::new(config, entropy, true);
         if c.config.mptcp {
-            c.mode = Mode::Negotiating { own_key: key };
+            c.negotiation.begin(key);
         }
         let subflow = Subflow::connect(0, &c.config, iss, window_shift(&c.config));
         c.paths.add(subflow, Member::new(Join::First, 0));
@@ -235,7 +213,7 @@ impl Connection {
         let iss = entropy.next_u32();
         let mut c = Self::new(config, entropy, false);
         if let (true, Mptcp::CapableSyn { checksum, no_join }) = (c.config.mptcp, syn.options.mptcp) {
-            c.mode = Mode::Negotiating { own_key: key };
+            c.negotiation.begin(key);
             c.config.checksum |= checksum;
             c.manner.no_join = no_join;
         } else if c.config.mptcp {
@@ -256,7 +234,7 @@ impl Connection {
         if self.closed {
             return 0;
         }
-        if self.reach == Reach::Memory && self.writer_sleeps() {
+        if self.distribution.reach() == Reach::Memory && self.writer_sleeps() {
             return 0;
         }
         self.send_buffer().saturating_sub(self.unacknowledged())
@@ -274,7 +252,7 @@ impl Connection {
     pub fn write(&mut self, octets: u64) -> u64 {
         debug_assert!(!self.send.is_closed(), "write after shutdown_write or close");
         let mut taken = octets.min(self.writable());
-        if self.reach == Reach::Memory {
+        if self.distribution.reach() == Reach::Memory {
             taken = self.take_pieces(octets, taken);
         }
         if taken > 0 {
@@ -306,17 +284,6 @@ impl Connection {
     pub fn poll_change(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
-}
-
-/// The scheduler, and how far it assigns data ahead of the windows.
-fn scheduler(config: &Config) -> (Box<dyn Scheduler>, Reach) {
-    let scheduler = config.scheduler.make(&config.setup());
-    let reach = match (scheduler.reach(), config.acknowledgement) {
-        // The window of a subflow opens in the order of the data: what waits on one would keep all of them from opening.
-        (Reach::Windows, Acknowledgement::Coupled) => Reach::Room,
-        (reach, _) => reach,
-    };
-    (scheduler, reach)
 }
 
 /// A host's answer to a segment for which it has no connection (RFC 9293 3.10.7.1); `None` for a RST.

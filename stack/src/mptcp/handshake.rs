@@ -55,17 +55,6 @@ impl Keys {
     }
 }
 
-/// Protocol in use on the connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Mode {
-    /// Plain TCP, from the start or by fallback.
-    Tcp,
-    /// Client: the SYN with MP_CAPABLE is unanswered. Server: it was answered, but the peer's key is still unknown.
-    Negotiating { own_key: u64 },
-    /// Multipath TCP.
-    Mptcp(Keys),
-}
-
 /// State of a subflow's MPTCP handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Join {

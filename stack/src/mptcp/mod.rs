@@ -3,10 +3,12 @@
 mod addresses;
 mod ahead;
 pub mod connection;
+mod distribution;
 pub mod dss;
 mod fast_path;
 mod handshake;
 pub mod keys;
+mod negotiation;
 mod paths;
 mod recv_stream;
 mod reinject;

@@ -37,7 +37,7 @@ impl Connection {
 
     pub(super) fn receive(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         self.paths.members[id].probes_unanswered = 0;
-        let multipath = !matches!(self.mode, Mode::Tcp);
+        let multipath = !self.negotiation.is_plain();
         let window = if multipath { SUBFLOW_WINDOW } else { self.recv.window() };
         if self.is_plain_again(id, seg) {
             self.never_multipath(id, FallbackCause::Syn);
@@ -70,7 +70,7 @@ impl Connection {
     fn receive_behind_syn(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         let s = &self.paths.subflows[id];
         let more = seg.payload.len > 0 || seg.flags.has(Flags::FIN);
-        if !more || !matches!(self.mode, Mode::Tcp) || s.state != State::Established {
+        if !more || !self.negotiation.is_plain() || s.state != State::Established {
             return;
         }
         let mut rest = *seg;
@@ -84,7 +84,9 @@ impl Connection {
     /// RFC 9293 3.10.7.4, fifth to eighth check, of a segment that has passed the earlier ones.
     fn work_in(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         self.paths.members[id].suspicion = None;
-        if let (Some(_), Mode::Mptcp(k), Signal::Fastclose { key }) = (self.fast_close, self.mode, seg.options.signal) {
+        if let (Some(_), Mode::Mptcp(k), Signal::Fastclose { key }) =
+            (self.fast_close, *self.negotiation.mode(), seg.options.signal)
+        {
             // Both sides have sent MP_FASTCLOSE.
             self.take_fastclose(id, &k, key);
         }
@@ -94,7 +96,7 @@ impl Connection {
         {
             return;
         }
-        let multipath = !matches!(self.mode, Mode::Tcp);
+        let multipath = !self.negotiation.is_plain();
         let s = &mut self.paths.subflows[id];
         let (check, result) = s.on_ack(now, seg, &self.paths.rows, &mut self.events, multipath);
         if check == Check::Drop {
@@ -121,7 +123,7 @@ impl Connection {
                 return;
             }
         }
-        if self.paths.subflows[id].on_fin(now, seg) && matches!(self.mode, Mode::Tcp) {
+        if self.paths.subflows[id].on_fin(now, seg) && self.negotiation.is_plain() {
             self.recv.end_here();
         }
     }
@@ -131,7 +133,7 @@ impl Connection {
         if let Some(tcp_rst) = seg.options.tcp_rst {
             self.events.push_back(Event::ResetReason { subflow: id, tcp_rst });
         }
-        match (self.mode, seg.options.signal) {
+        match (*self.negotiation.mode(), seg.options.signal) {
             (Mode::Mptcp(_), Signal::Fail { .. }) => {
                 // 3.7: the peer discarded the data whose checksum failed. Reinject it on other subflows.
                 self.on_subflow_end(id, EndReason::Middlebox);
@@ -161,7 +163,7 @@ impl Connection {
     /// Processes the data level of a segment: DATA_ACK, window, DATA_FIN, address signals.
     pub(super) fn take_data_level(&mut self, now: Instant, id: SubflowId, seg: &Segment, window_is_new: bool) {
         let window = u64::from(seg.window) << self.paths.subflows[id].peer_window.shift;
-        let Mode::Mptcp(k) = self.mode else {
+        let Mode::Mptcp(k) = *self.negotiation.mode() else {
             if let Signal::Fail { .. } = seg.options.signal {
                 self.repeat_fail(now, id, seg.ack);
             }
@@ -183,7 +185,8 @@ impl Connection {
             // 3.1: the mapping in MP_CAPABLE stands for one with a 64-bit data sequence number. Beside TCP-DOOR's numbers there
             // is no room for 64 bits.
             Mptcp::CapableAck { data: Some(_), .. } => {
-                self.long_dsn = !self.paths.subflows[id].door.on;
+                let long = !self.paths.subflows[id].door.on;
+                self.negotiation.set_long_dsn(long);
                 Some(0)
             }
             _ => Some(0),
@@ -200,7 +203,7 @@ impl Connection {
     /// Processes a DSS: DATA_ACK, infinite mapping, DATA_FIN. Returns the data offset acknowledged (0 without DATA_ACK), or
     /// `None` if the connection has fallen back to plain TCP.
     fn take_dss(&mut self, now: Instant, id: SubflowId, k: &Keys, seg: &Segment, dss: &Dss) -> Option<u64> {
-        (self.confirmed, self.dss_received) = (true, true);
+        self.negotiation.confirm_by_dss();
         let mut ack = 0;
         if let Some(data_ack) = dss.data_ack {
             ack = self.acknowledged_offset(k, data_ack);
@@ -214,7 +217,7 @@ impl Connection {
         // 3.3.2: "If data is received with a 64-bit DSN".
         let counts = |m: &Mapping| m.len > u16::from(dss.data_fin) || (dss.data_fin && !self.config.as_linux);
         if let Some(m) = dss.mapping.filter(counts) {
-            self.long_dsn = !m.short;
+            self.negotiation.set_long_dsn(!m.short);
         }
         // 3.7: an infinite mapping is "on the first new packet". Without payload, a mapping of no octets maps nothing.
         if let Some(m) = dss.mapping.filter(|m| m.len == 0 && !dss.data_fin && seg.payload.len > 0) {
@@ -332,7 +335,7 @@ impl Connection {
     /// Octets behind a DATA_FIN (RFC 8684 3.3.3) are ignored like octets behind a FIN. After a
     /// fallback to TCP only the FIN ends the stream.
     fn room_before_end(&self, id: SubflowId, start: Seq, data: u64) -> u64 {
-        let end = self.recv.end().filter(|_| !matches!(self.mode, Mode::Tcp));
+        let end = self.recv.end().filter(|_| !self.negotiation.is_plain());
         let room = end.map_or(u64::MAX, |end| end.saturating_sub(data));
         room.min(self.paths.subflows[id].room_before_fin(start))
     }
@@ -415,7 +418,7 @@ impl Connection {
     fn mapped_part(&self, id: SubflowId, seg: &Segment, octets: u64) -> Option<Payload> {
         let payload = seg.payload;
         let whole = octets >= u64::from(payload.len);
-        if !self.config.checksum || self.has_failed(id) || matches!(self.mode, Mode::Tcp) {
+        if !self.config.checksum || self.has_failed(id) || self.negotiation.is_plain() {
             return Some(if whole { payload } else { Payload { len: octets as u32, ..payload } });
         }
         let (ssn, len) = match seg.options.mptcp {
@@ -437,7 +440,7 @@ impl Connection {
     /// The data offset of the payload of `seg`, and how many octets from there on are mapped contiguously.
     pub(super) fn data_offset(&mut self, id: SubflowId, seg: &Segment, start: Seq) -> Option<(u64, u64)> {
         let all = u64::from(seg.payload.len);
-        let Mode::Mptcp(k) = self.mode else {
+        let Mode::Mptcp(k) = *self.negotiation.mode() else {
             return if self.is_told(id, seg) { self.plain_rx(start).map(|data| (data, all)) } else { None };
         };
         if self.has_failed(id) {

@@ -11,20 +11,21 @@ impl Connection {
     /// Data waits on some subflow.
     #[inline]
     pub(super) fn has_assigned(&self) -> bool {
-        self.queues && self.paths.members.iter().any(|m| m.ahead.octets() > 0)
+        self.distribution.queues() && self.paths.members.iter().any(|m| m.ahead.octets() > 0)
     }
 
     /// Data is assigned ahead of the windows: by Linux, which takes back what was not sent if the connection falls back to plain TCP, before
     /// the peer has shown that it has our key, too.
     #[inline]
     pub(super) fn assigns(&self) -> bool {
-        self.queues && (self.may_duplicate() || (self.reach == Reach::Memory && self.is_unconfirmed()))
+        self.distribution.queues()
+            && (self.may_duplicate() || (self.distribution.reach() == Reach::Memory && self.is_unconfirmed()))
     }
 
     /// Assigns what the scheduler wants, then sends what waits and has room.
     pub(super) fn poll_assigned(&mut self, now: Instant) -> Option<Outgoing> {
         self.fast.flow(None);
-        if self.reach == Reach::Windows {
+        if self.distribution.reach() == Reach::Windows {
             self.free_stuck();
         }
         if !self.send.reinjections().is_empty() {
@@ -52,8 +53,8 @@ impl Connection {
                 return again;
             }
         }
-        self.limit = self.what_limits();
-        if self.limit == SendBlock::ReceiveWindow && self.send.una() == self.send.nxt() {
+        self.distribution.set_limit(self.what_limits());
+        if self.distribution.limit() == SendBlock::ReceiveWindow && self.send.una() == self.send.nxt() {
             self.arm_persist(now);
         }
         None
@@ -64,7 +65,8 @@ impl Connection {
         let full = |m: &Member, mss| {
             m.ahead.front(mss).is_some_and(|(_, len)| len >= mss || !m.ahead.may_grow(self.send.nxt()))
         };
-        self.queues && self.paths.subflows.iter().zip(&self.paths.members).any(|(s, m)| full(m, s.sender.mss))
+        self.distribution.queues()
+            && self.paths.subflows.iter().zip(&self.paths.members).any(|(s, m)| full(m, s.sender.mss))
     }
 
     fn what_limits(&self) -> SendBlock {
@@ -124,7 +126,7 @@ impl Connection {
     /// Every subflow that takes data has a window of it waiting, so that no more need be assigned ([`Reach::Windows`]).
     fn is_provided(&self) -> bool {
         let has_enough = |row: &Path| !row.takes_data || row.queued as f64 >= row.cwnd;
-        self.reach == Reach::Windows && self.paths.rows.iter().all(has_enough)
+        self.distribution.reach() == Reach::Windows && self.paths.rows.iter().all(has_enough)
     }
 
     /// RFC 9293 3.8.6.2.1: the window takes less than a segment, and less than half of what it took at most, of more than that.
@@ -132,7 +134,7 @@ impl Connection {
         let (left, room) = (self.send.unassigned(), self.send.window_left());
         let idle = self.send.nxt() == self.send.una();
         let small = room < left && room < u64::from(self.config.mss);
-        self.reach == Reach::Windows
+        self.distribution.reach() == Reach::Windows
             && small
             && !(2 * room >= self.send.largest_window() && (idle || !self.config.nagle))
     }
@@ -176,7 +178,7 @@ impl Connection {
     /// Linux has not woken the writer yet. (With plain TCP ours writes as soon as there is room: docs/linux.md.)
     #[cold]
     pub(super) fn writer_sleeps(&self) -> bool {
-        matches!(self.mode, Mode::Mptcp(_)) && self.waits_for_memory()
+        self.negotiation.is_multipath() && self.waits_for_memory()
     }
 
     /// What is taken of `octets` written while there is room for `room`: Linux asks for room once for each piece (`mptcp_sendmsg`).
@@ -204,7 +206,7 @@ impl Connection {
 
     /// Brings the rows up to date: who takes data, what is buffered, whose buffer has room.
     fn note_buffers(&mut self) {
-        let reach = self.reach;
+        let reach = self.distribution.reach();
         // Who keeps no count of silent periods (`stale_after`) goes by the retransmission timer, whatever the scheduler.
         let silent = |s: &Subflow| (reach == Reach::Windows || self.config.stale_after == 0) && s.is_stale();
         let takes = |s: &Subflow, m: &Member| m.ready && s.may_send() && !m.idle.stale && !silent(s);
@@ -235,7 +237,7 @@ impl Connection {
         let mss = s.sender.mss;
         let (data, len) = m.ahead.front(mss)?;
         // Linux asks for room for what leaves; what is sent at once needs room for a full segment.
-        let asks = if self.reach == Reach::Memory { len } else { mss };
+        let asks = if self.distribution.reach() == Reach::Memory { len } else { mss };
         if !s.may_send() || !s.sender.has_room(asks) {
             return None;
         }
@@ -262,7 +264,7 @@ impl Connection {
         }
         self.paths.members[id].ahead.advance(len);
         let transmit = self.send(now, id, (data, len), SendKind::New, 1);
-        self.scheduler.on_sent(&Assignment::new(id, data, len));
+        self.distribution.on_sent(&Assignment::new(id, data, len));
         Some(transmit)
     }
 
@@ -277,7 +279,7 @@ impl Connection {
         let last = if queued > 0 { queued == waiting } else { self.unassigned() == waiting };
         // The segment with the FIN waits for nothing.
         let all = last && (queued == 0 || self.send.nxt() == self.send.written());
-        let ends = all && self.send.is_closed() && !matches!(self.mode, Mode::Mptcp(_));
+        let ends = all && self.send.is_closed() && !self.negotiation.is_multipath();
         let defers = s.sender.defers(now, waiting, last, ends);
         if defers {
             let sender = &mut self.paths.subflows[id].sender;
@@ -285,8 +287,8 @@ impl Connection {
             if sender.deferred {
                 sender.note_usage(now, true, true);
             }
-            self.limit = SendBlock::Cwnd;
-            if self.reach == Reach::Memory {
+            self.distribution.set_limit(SendBlock::Cwnd);
+            if self.distribution.reach() == Reach::Memory {
                 self.expand_if_starved(id, true);
             }
         }
@@ -297,7 +299,7 @@ impl Connection {
     pub(super) fn reassign(&mut self, id: SubflowId) {
         let ahead = &mut self.paths.members[id].ahead;
         // It was never sent there: once the subflow works again, it may be.
-        let stuck_on = (self.reach == Reach::Memory).then_some(id);
+        let stuck_on = (self.distribution.reach() == Reach::Memory).then_some(id);
         for (start, end) in ahead.ranges() {
             self.send.repeat_stuck(start, end, stuck_on);
         }
@@ -317,7 +319,7 @@ impl Connection {
     /// Octets that the send buffer of the connection holds: as many as the largest of its subflows' (`mptcp_propagate_sndbuf`).
     #[inline(always)]
     pub(super) fn buffered_at_most(&self) -> u64 {
-        if self.reach == Reach::Memory { self.memory_at_most() } else { u64::MAX }
+        if self.distribution.reach() == Reach::Memory { self.memory_at_most() } else { u64::MAX }
     }
 
     fn memory_at_most(&self) -> u64 {
@@ -328,6 +330,6 @@ impl Connection {
     /// Octets that are assigned and not sent yet.
     #[inline]
     pub(super) fn assigned(&self) -> u64 {
-        if self.queues { self.paths.members.iter().map(|m| m.ahead.octets()).sum() } else { 0 }
+        if self.distribution.queues() { self.paths.members.iter().map(|m| m.ahead.octets()).sum() } else { 0 }
     }
 }

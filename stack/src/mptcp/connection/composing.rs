@@ -52,7 +52,7 @@ impl Connection {
         let fin_received = u64::from(self.recv.has_ended());
         let ack = k.peer_first_dsn.wrapping_add(self.recv.nxt() + fin_received);
         // 3.3.2: a 64-bit data sequence number MUST be acknowledged with 64 bits.
-        let ack = if self.long_dsn { DataAck::Eight(ack) } else { DataAck::Four(ack as u32) };
+        let ack = if self.negotiation.has_long_dsn() { DataAck::Eight(ack) } else { DataAck::Four(ack as u32) };
         let mut dss = Dss { data_ack: Some(ack), ..Dss::default() };
         if let Some((data, len, seq)) = data {
             let last =
@@ -77,14 +77,18 @@ impl Connection {
     /// The MPTCP option of a segment with payload. RFC 8684 3.7 wants a mapping until a DATA_ACK has come: every data segment carries one.
     #[inline(always)]
     fn data_option(&mut self, id: SubflowId, sent: &Sent) -> Mptcp {
-        match &self.mode {
+        match self.negotiation.mode() {
             Mode::Mptcp(k) => {
                 // 3.1: the first data carries the keys, whether or not the third ACK arrived. The option implies the first
                 // subflow sequence number: a copy of this data later on the subflow needs a DSS.
                 let s = &self.paths.subflows[id];
                 let first = sent.seq == s.first_own() && sent.data == u64::from(s.fast_open.tx);
-                let keys_are_known = self.config.as_linux && self.confirmed;
-                if self.client && !keys_are_known && first && self.paths.members[id].join == Join::First {
+                let keys_are_known = self.config.as_linux && self.negotiation.is_confirmed();
+                if self.negotiation.is_client()
+                    && !keys_are_known
+                    && first
+                    && self.paths.members[id].join == Join::First
+                {
                     return Mptcp::CapableAck {
                         checksum: self.config.checksum,
                         sender_key: k.own,
@@ -113,13 +117,13 @@ impl Connection {
     /// The MPTCP option of a pure acknowledgement on `id`.
     #[inline]
     pub(super) fn control_option(&self, id: SubflowId) -> Mptcp {
-        let Mode::Mptcp(k) = &self.mode else { return Mptcp::None };
+        let Mode::Mptcp(k) = self.negotiation.mode() else { return Mptcp::None };
         match self.paths.members[id].join {
             Join::AwaitAck { hmac, .. } => Mptcp::JoinAck { hmac },
             // 3.1: the third ACK carries the keys until the peer has shown that it has them.
             Join::First
-                if self.client
-                    && !self.confirmed
+                if self.negotiation.is_client()
+                    && !self.negotiation.is_confirmed()
                     && self.send.nxt() == u64::from(self.paths.subflows[id].fast_open.tx) =>
             {
                 Mptcp::CapableAck {
@@ -177,11 +181,7 @@ impl Connection {
         self.timers.stop(Timer::Persist);
         // RFC 9293 3.9.1.2, MUST-61: PSH on the last of what is written.
         let last = data + u64::from(len) == self.send.written();
-        if last
-            && self.send.is_closed()
-            && self.send.fin() == Fin::Open
-            && matches!(self.mode, Mode::Mptcp(_))
-            && data > 0
+        if last && self.send.is_closed() && self.send.fin() == Fin::Open && self.negotiation.is_multipath() && data > 0
         {
             // The last data carries the DATA_FIN (3.3.3), except beside MP_CAPABLE, which has no room for it.
             self.send.fin_sent();
@@ -279,7 +279,7 @@ impl Connection {
         if self.paths.members[id].template.holds(basis, false) {
             Shortcut::AckTemplate.note();
             let window = self.window(id);
-            let data_ack = match &self.mode {
+            let data_ack = match self.negotiation.mode() {
                 Mode::Mptcp(k) => k.peer_first_dsn.wrapping_add(self.recv.nxt()),
                 _ => 0,
             };

@@ -85,7 +85,7 @@ impl Connection {
     /// peer has answered and not closed.
     pub fn abort(&mut self) {
         self.fast.invalidate();
-        let signal = match self.mode {
+        let signal = match *self.negotiation.mode() {
             Mode::Mptcp(k) => Signal::Fastclose { key: k.peer },
             _ => Signal::None,
         };
@@ -115,7 +115,7 @@ impl Connection {
     /// like [`Connection::abort`].
     pub fn fast_close(&mut self) {
         self.fast.invalidate();
-        let Some(id) = self.ready_subflow().filter(|_| matches!(self.mode, Mode::Mptcp(_)) && !self.closed) else {
+        let Some(id) = self.ready_subflow().filter(|_| self.negotiation.is_multipath() && !self.closed) else {
             self.abort();
             return;
         };
@@ -139,7 +139,9 @@ impl Connection {
 
     /// MP_FASTCLOSE on an acknowledgement, for the first time or repeated.
     pub(super) fn poll_fast_close(&mut self, now: Instant) -> Option<Outgoing> {
-        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) = (self.mode, self.fast_close) else { return None };
+        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) = (*self.negotiation.mode(), self.fast_close) else {
+            return None;
+        };
         if !self.timers.has_expired(Timer::FastClose, now) || sent > FASTCLOSE_RETRIES {
             return None;
         }
@@ -151,7 +153,9 @@ impl Connection {
 
     /// 3.5: no repetition was answered: send a RST with MP_FASTCLOSE, for the sake of middleboxes.
     pub(super) fn end_fast_close(&mut self, now: Instant) {
-        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) = (self.mode, self.fast_close) else { return };
+        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) = (*self.negotiation.mode(), self.fast_close) else {
+            return;
+        };
         if self.timers.has_expired(Timer::FastClose, now) && sent > FASTCLOSE_RETRIES {
             self.forget_fast_close();
             self.reset(subflow, EndReason::FastClosed, Signal::Fastclose { key: k.peer }, None);

@@ -75,7 +75,7 @@ impl Connection {
 
     /// The handshake has shown that the peer, or the path, does not support MPTCP.
     pub(super) fn never_multipath(&mut self, subflow: SubflowId, cause: FallbackCause) {
-        self.mode = Mode::Tcp;
+        self.negotiation.fall_back();
         if let Some(s) = self.paths.subflows.get_mut(subflow) {
             s.release_dss_room(&self.config);
         }
@@ -86,7 +86,7 @@ impl Connection {
     /// RFC 8684 3.7: continues as plain TCP on `id` alone. If that is impossible because other subflows carried data, resets `id` and returns
     /// false.
     pub(super) fn fall_back(&mut self, id: SubflowId, cause: FallbackCause) -> bool {
-        let Mode::Mptcp(k) = self.mode else { return false };
+        let Mode::Mptcp(k) = *self.negotiation.mode() else { return false };
         let in_order = self.recv.held().1 == 0;
         let (Some(tx), true) = (self.contiguous(id), in_order) else {
             let dsn = k.peer_first_dsn.wrapping_add(self.recv.nxt());
@@ -259,7 +259,7 @@ impl Connection {
     /// Records a segment whose octets are all mapped, the first of them to `data`. Returns false if a checksum has failed and the
     /// segment must not be taken.
     pub(super) fn verify(&mut self, id: SubflowId, seg: &Segment, payload: Payload, start: Seq, data: u64) -> bool {
-        let Mode::Mptcp(k) = self.mode else { return true };
+        let Mode::Mptcp(k) = *self.negotiation.mode() else { return true };
         if let Some(failing) = self.failing.as_mut().filter(|f| f.subflow == id) {
             failing.due = true;
             let dsn = failing.dsn;
@@ -366,7 +366,7 @@ impl Connection {
 
     /// RFC 8684 3.7: MP_FAIL arrived: our data was changed on the path.
     pub(super) fn take_fail(&mut self, now: Instant, id: SubflowId) {
-        let Mode::Mptcp(k) = self.mode else { return };
+        let Mode::Mptcp(k) = *self.negotiation.mode() else { return };
         // "the receiver of an MP_FAIL MUST also respond with an MP_FAIL in the reverse direction"
         let ours = self.failing.map(|f| f.dsn);
         let dsn = ours.unwrap_or(k.peer_first_dsn.wrapping_add(self.recv.nxt()));
@@ -451,7 +451,7 @@ impl Connection {
         }
         // Plain TCP has no checksums to verify.
         while let Some(&(seq, piece)) = self.paths.members[id].unverified.front() {
-            if !matches!(self.mode, Mode::Tcp) && self.paths.members[id].checks.holds(seq, seq + u64::from(piece.len)) {
+            if !self.negotiation.is_plain() && self.paths.members[id].checks.holds(seq, seq + u64::from(piece.len)) {
                 break;
             }
             self.paths.members[id].unverified.pop_front();

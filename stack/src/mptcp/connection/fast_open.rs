@@ -52,7 +52,7 @@ impl Connection {
             // The SYN/ACK acknowledges them.
             s.acks.done();
         }
-        if matches!(self.mode, Mode::Tcp) {
+        if self.negotiation.is_plain() {
             self.on_first_established(0);
         }
     }
@@ -110,9 +110,7 @@ impl Connection {
         // 4.2.2: they leave with the first ACK, so a small rest does not wait (Nagle's algorithm is about new data).
         self.manner.cork.pushed_to = self.manner.cork.pushed_to.max(u64::from(fast.sent));
         // RFC 8684 B.2: data sequence numbers begin after them.
-        if let Mode::Mptcp(k) = &mut self.mode {
-            k.own_first_dsn = k.own_first_dsn.wrapping_sub(self.send.una());
-        }
+        self.negotiation.skip_syn_data(self.send.una());
         let given = match seg.options.signal {
             // One that was not asked for is not kept.
             Signal::FastOpen(cookie) if !cookie.is_request() && !fast.bare => Some(cookie),

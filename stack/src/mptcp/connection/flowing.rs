@@ -7,7 +7,7 @@ impl Connection {
     #[inline(always)]
     pub(super) fn poll_flowing(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         Shortcut::FlowingPoll.note();
-        self.limit = SendBlock::Application;
+        self.distribution.set_limit(SendBlock::Application);
         if self.has_data() {
             // As the general path, only where there is data: a look notes until when pacing holds data back.
             if self.paths.rows[id].can_send {
@@ -35,7 +35,7 @@ impl Connection {
     #[inline(always)]
     fn flow_on(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         if !self.paths.rows[id].can_send {
-            self.limit = SendBlock::Cwnd;
+            self.distribution.set_limit(SendBlock::Cwnd);
             return None;
         }
         let sender = &self.paths.subflows[id].sender;

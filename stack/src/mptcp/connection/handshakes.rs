@@ -6,12 +6,12 @@ impl Connection {
     /// An acceptable SYN or SYN/ACK arrived in SYN-SENT: the client learns whether the peer supports MPTCP.
     pub(super) fn on_syn_ack(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         let handshake_done = self.paths.subflows[id].state == State::Established;
-        match (self.paths.members[id].join, self.mode) {
+        match (self.paths.members[id].join, *self.negotiation.mode()) {
             (Join::First, mode) => {
                 if let Mode::Negotiating { own_key } = mode {
                     match seg.options.mptcp {
                         Mptcp::CapableSynAck { key, checksum, no_join } if key != own_key => {
-                            self.mode = Mode::Mptcp(Keys::new(own_key, key));
+                            self.negotiation.agree(Keys::new(own_key, key), false);
                             // 3.1: either side asks for checksums.
                             self.config.checksum |= checksum;
                             self.manner.no_join = no_join;
@@ -49,8 +49,8 @@ impl Connection {
 
     /// 3.1: the peer repeats its SYN without MP_CAPABLE, because it has seen no answer to its SYNs with MP_CAPABLE.
     pub(super) fn is_plain_again(&self, id: SubflowId, seg: &Segment) -> bool {
-        let negotiating =
-            matches!(self.mode, Mode::Negotiating { .. }) && self.paths.subflows[id].state == State::SynReceived;
+        let negotiating = matches!(self.negotiation.mode(), Mode::Negotiating { .. })
+            && self.paths.subflows[id].state == State::SynReceived;
         let syn = seg.flags.has(Flags::SYN) && !seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::RST);
         let again = seg.seq == self.paths.subflows[id].irs.wire();
         negotiating
@@ -69,7 +69,7 @@ impl Connection {
     /// The MPTCP part of a segment's acceptance test. Returns false if the segment must be dropped.
     pub(super) fn authenticate(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
         let in_syn_received = self.paths.subflows[id].state == State::SynReceived;
-        match (self.paths.members[id].join, self.mode) {
+        match (self.paths.members[id].join, *self.negotiation.mode()) {
             (Join::First, Mode::Negotiating { own_key }) => self.take_keys(id, seg, own_key),
             (Join::First, Mode::Mptcp(_)) => self.check_options(id, seg),
             (Join::SynReceived { nonce, peer_nonce }, Mode::Mptcp(k)) => {
@@ -86,7 +86,7 @@ impl Connection {
                 if matches!(seg.options.mptcp, Mptcp::JoinAck { .. }) && self.paths.subflows[id].may_repeat(now) {
                     self.paths.subflows[id].acks.now();
                 }
-                matches!(self.mode, Mode::Tcp) || self.check_options(id, seg)
+                self.negotiation.is_plain() || self.check_options(id, seg)
             }
             _ => true,
         }
@@ -103,9 +103,8 @@ impl Connection {
                 // B.2: data in the SYN have no data sequence numbers.
                 let in_syn = self.paths.subflows[id].fast_open.rx;
                 keys.peer_first_dsn = keys.peer_first_dsn.wrapping_sub(u64::from(in_syn));
-                self.mode = Mode::Mptcp(keys);
+                self.negotiation.agree(keys, true);
                 self.config.checksum |= checksum;
-                self.confirmed = true;
                 true
             }
             // The keys are still missing. They arrive with a retransmission of the third ACK, or with the first data (3.1).

@@ -41,7 +41,7 @@ impl Connection {
     /// A poll has ended: what limits the sender from now on.
     #[inline]
     pub(super) fn note_limit(&mut self, now: Instant) {
-        let kind = match self.limit {
+        let kind = match self.distribution.limit() {
             SendBlock::ReceiveWindow => Kind::ReceiveWindow,
             SendBlock::SendBuffer => Kind::SendBuffer,
             _ if self.send.una() < self.send.nxt() => Kind::Busy,

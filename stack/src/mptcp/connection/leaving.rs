@@ -86,7 +86,7 @@ impl Connection {
             Ok(state) => state,
             Err(own) => return Some(own),
         };
-        self.limit = SendBlock::Application;
+        self.distribution.set_limit(SendBlock::Application);
         // RFC 6675 4, NextSeg rule (2): what is lost goes first, then new data, then rescues.
         if self.has_data() {
             let data = self.poll_data(now, false);
@@ -112,8 +112,8 @@ impl Connection {
     /// There is no data to send: what else there is. `some`: a subflow has something to send on its own.
     #[inline(always)]
     pub(super) fn poll_rest(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
-        if self.limit == SendBlock::Application {
-            self.limit = self.nothing_to_send();
+        if self.distribution.limit() == SendBlock::Application {
+            self.distribution.set_limit(self.nothing_to_send());
         }
         let control = self.poll_control(now, some);
         if control.is_none() {
@@ -188,7 +188,7 @@ impl Connection {
             let len = usable.min(u64::from(s.sender.mss)) as u32;
             let data = self.send.advance(u64::from(len));
             // Who keeps a place in the stream for each subflow has to know, or it would have the same octets sent again there.
-            self.scheduler.on_sent(&Assignment::new(id, data, len));
+            self.distribution.on_sent(&Assignment::new(id, data, len));
             let transmit = self.send(now, id, (data, len), SendKind::TailProbe, 0);
             self.paths.subflows[id].sender.tail_probe_sent();
             return Some(transmit);
@@ -198,9 +198,8 @@ impl Connection {
     }
 
     /// Subflows with room in their windows have no data to send: their delivery rates are application-limited.
-    /// (draft-ietf-ccwg-bbr 4.1.1.4: what the peer's window limits counts as limited by the network.)
     pub(super) fn note_idle(&mut self) {
-        if self.rates && !matches!(self.limit, SendBlock::Cwnd | SendBlock::ReceiveWindow) {
+        if self.distribution.limits_rates() {
             for &id in &self.paths.active {
                 let s = &mut self.paths.subflows[id];
                 if s.sender.has_room(s.sender.mss) {
@@ -243,7 +242,7 @@ impl Connection {
         let s = &self.paths.subflows[id];
         let tried =
             s.state == State::SynSent && s.sender.retries >= CAPABLE_SYNS && self.paths.members[id].join == Join::First;
-        if tried && matches!(self.mode, Mode::Negotiating { .. }) {
+        if tried && matches!(self.negotiation.mode(), Mode::Negotiating { .. }) {
             // RFC 8684 3.1, 3.9.3: after how many unanswered SYNs with MP_CAPABLE one is sent without it is local policy.
             self.never_multipath(id, FallbackCause::Syn);
         }
@@ -261,7 +260,7 @@ impl Connection {
     /// The option of Multipath TCP on a SYN or SYN/ACK.
     pub(super) fn syn_option(&self, id: SubflowId) -> Mptcp {
         let checksum = self.config.checksum;
-        match (self.paths.members[id].join, self.mode) {
+        match (self.paths.members[id].join, *self.negotiation.mode()) {
             (Join::First, Mode::Negotiating { own_key }) => match self.paths.subflows[id].state {
                 State::SynSent => Mptcp::CapableSyn { no_join: false, checksum },
                 _ => Mptcp::CapableSynAck { no_join: false, checksum, key: own_key },
@@ -331,7 +330,7 @@ impl Connection {
         if rare.is_some() {
             return rare;
         }
-        if matches!(self.mode, Mode::Tcp) {
+        if self.negotiation.is_plain() {
             self.paths.subflows[self.plain.subflow].close |=
                 self.send.is_closed() && self.send.nxt() == self.send.written();
         } else if !some && self.failing.is_none() {
@@ -380,7 +379,7 @@ impl Connection {
             return None;
         }
         self.send.advance(len);
-        self.scheduler.on_sent(&Assignment::new(id, data, len as u32));
+        self.distribution.on_sent(&Assignment::new(id, data, len as u32));
         Some(self.send(now, id, (data, len as u32), kind, 0))
     }
 
@@ -398,7 +397,7 @@ impl Connection {
 
     /// A DATA_FIN without data (RFC 8684 3.3.3): its mapping has subflow sequence number 0 and length 1.
     pub(super) fn poll_data_fin(&mut self, now: Instant) -> Option<Outgoing> {
-        let Mode::Mptcp(k) = self.mode else { return None };
+        let Mode::Mptcp(k) = *self.negotiation.mode() else { return None };
         if !self.send.is_closed()
             || self.send.nxt() < self.send.written()
             || (self.send.fin() == Fin::Open && self.has_assigned())
@@ -406,7 +405,7 @@ impl Connection {
             return None;
         }
         // 3.1: the third ACK with the keys goes first. Without it the server cannot use a DSS.
-        if self.client && !self.confirmed && self.paths.subflows[0].ack_is_due() {
+        if self.negotiation.is_client() && !self.negotiation.is_confirmed() && self.paths.subflows[0].ack_is_due() {
             return None;
         }
         let tries = match self.send.fin() {

@@ -9,7 +9,7 @@ impl Connection {
     /// Opens a further subflow from our address `local_id` to the peer's address `remote_id`, as a backup if `backup`. Returns
     /// `None` unless the connection is multipath, has received a DSS (RFC 8684 3.1) and is below its limit of subflows, and the peer takes subflows there.
     pub fn open_subflow(&mut self, local_id: u8, remote_id: u8, backup: bool) -> Option<SubflowId> {
-        if !self.dss_received || !matches!(self.mode, Mode::Mptcp(_)) || self.closed || self.is_full() {
+        if !self.negotiation.has_seen_dss() || !self.negotiation.is_multipath() || self.closed || self.is_full() {
             return None;
         }
         // RFC 8684 3.1: flag C, "the receiver MUST NOT try to open any additional subflows toward this address and port".
@@ -39,7 +39,7 @@ impl Connection {
             return refused(false, ResetReason::MPTCP);
         }
         // Either the keys are not known yet, or the connection is about to fall back to plain TCP (3.7).
-        if !matches!(self.mode, Mode::Mptcp(_)) || self.failing.is_some() {
+        if !self.negotiation.is_multipath() || self.failing.is_some() {
             return refused(true, ResetReason::MPTCP);
         }
         if self.is_full() {

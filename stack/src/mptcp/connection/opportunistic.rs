@@ -74,13 +74,13 @@ impl Connection {
 
     fn penalise(&mut self, now: Instant, fast: SubflowId) {
         let srtt = self.paths.rows[fast].srtt;
-        if !self.config.penalisation || now.since(self.penalised) < srtt {
+        if !self.config.penalisation || !self.distribution.may_penalise(now, srtt) {
             return;
         }
         let Some((slow, _)) = self.carriers(fast).next() else { return };
         let row = &self.paths.rows[slow];
         if srtt < row.srtt && row.recovery == Recovery::Open {
-            self.penalised = now;
+            self.distribution.note_penalty(now);
             self.paths.subflows[slow].sender.controller.adjust(Adjust::Penalise);
             self.refresh(slow);
         }

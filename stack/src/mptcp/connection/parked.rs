@@ -46,7 +46,7 @@ impl Connection {
     /// Some octet of `[start, start + len)` on `id` may have been changed on the path: its mapping is not complete, or a checksum has
     /// failed and the peer has not answered MP_FAIL.
     fn is_doubtful(&self, id: SubflowId, start: Seq, len: u32) -> bool {
-        let multipath = matches!(self.mode, Mode::Mptcp(_));
+        let multipath = self.negotiation.is_multipath();
         multipath && (self.has_failed(id) || self.paths.members[id].checks.holds(start, start + u64::from(len)))
     }
 

@@ -52,7 +52,7 @@ impl Connection {
 
     /// Something sent is not acknowledged: data, the SYN of the connection, or the end of the stream.
     fn is_owed_an_answer(&self) -> bool {
-        let ending = match self.mode {
+        let ending = match *self.negotiation.mode() {
             Mode::Tcp => {
                 let state = self.paths.subflows[self.plain.subflow].state;
                 matches!(state, State::FinWait1 | State::Closing | State::LastAck)

@@ -49,11 +49,7 @@ impl Connection {
 
     /// A poll has found nothing to send and every subflow quiescent: the connection becomes quiet if nothing else is in progress.
     pub(super) fn settle(&mut self) {
-        let negotiated = match self.mode {
-            Mode::Tcp => true,
-            Mode::Negotiating { .. } => false,
-            Mode::Mptcp(_) => self.confirmed && self.dss_received,
-        };
+        let negotiated = self.negotiation.is_settled();
         let all_acked = self.send.unacknowledged() == 0 && self.send.reinjections().is_empty();
         let open =
             self.send.fin() == Fin::Open && self.recv.end().is_none() && !self.recv.is_abandoned() && !self.closed;
@@ -139,8 +135,8 @@ impl Connection {
         }
         // In plain TCP a segment has no option of Multipath TCP. Else it has a DSS with the same DATA_ACK as before, and a mapping of
         // exactly this payload with a data sequence number as long as before.
-        let multipath = !matches!(self.mode, Mode::Tcp);
-        let data = match (&self.mode, &seg.options.mptcp) {
+        let multipath = !self.negotiation.is_plain();
+        let data = match (self.negotiation.mode(), &seg.options.mptcp) {
             (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => self.plain.rx(s, s.receiver.rcv_nxt)?,
             (Mode::Mptcp(k), Mptcp::Dss(Dss { data_ack: Some(ack), mapping: Some(map), data_fin: false })) => {
                 let una_dsn = k.own_first_dsn.wrapping_add(self.send.una());
@@ -149,7 +145,7 @@ impl Connection {
                     DataAck::Four(low) => low == una_dsn as u32,
                 };
                 let here = s.mapped_seq(map.ssn) == seg.seq && u32::from(map.len) == seg.payload.len;
-                if !(acknowledged && here && self.long_dsn != map.short) {
+                if !(acknowledged && here && self.negotiation.has_long_dsn() != map.short) {
                     return None;
                 }
                 k.mapped_offset(map, self.recv.nxt())
@@ -208,11 +204,7 @@ impl Connection {
     /// No handshake, close, fallback or signal is in progress, so that an acknowledgement cannot end one; and there is no backup, which it
     /// might put into use or out of it.
     pub(super) fn is_steady(&self) -> bool {
-        let negotiated = match self.mode {
-            Mode::Tcp => true,
-            Mode::Negotiating { .. } => false,
-            Mode::Mptcp(_) => self.confirmed && self.dss_received,
-        };
+        let negotiated = self.negotiation.is_settled();
         let open = self.send.fin() == Fin::Open && !self.send.is_closed() && self.recv.end().is_none() && !self.closed;
         let no_failure = self.failing.is_none() && self.fast_close.is_none() && !self.timers.runs(Timer::Orphaned);
         let no_signals = self.addresses.are_settled() && self.plain.fail.is_none();
@@ -238,7 +230,7 @@ impl Connection {
         if !s.expects_ack(seg) {
             return None;
         }
-        let data_ack = match (&self.mode, &seg.options.mptcp) {
+        let data_ack = match (self.negotiation.mode(), &seg.options.mptcp) {
             (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => None,
             (Mode::Mptcp(k), Mptcp::Dss(Dss { data_ack: Some(ack), mapping: None, data_fin: false })) => {
                 Some(k.acknowledged_offset(*ack, self.send.una()))

@@ -8,7 +8,7 @@ impl Connection {
         if self.recv.ends_now() {
             self.events.push_back(Event::EndOfStream);
         }
-        match self.mode {
+        match *self.negotiation.mode() {
             Mode::Tcp => {
                 let s = &self.paths.subflows[self.plain.subflow];
                 if s.close && s.sender.board.is_empty() && !matches!(s.state, State::Established | State::CloseWait) {
@@ -29,7 +29,7 @@ impl Connection {
         if self.config.stale_after > 0 {
             self.arm_idle_timer(now, false);
         }
-        if self.closed || self.is_alive() || !matches!(self.mode, Mode::Mptcp(_)) {
+        if self.closed || self.is_alive() || !self.negotiation.is_multipath() {
             self.timers.stop(Timer::Orphaned);
             return;
         }
@@ -107,7 +107,7 @@ impl Connection {
     /// Updates the row of a subflow. Returns its window and threshold if the window has changed.
     #[inline(always)]
     pub(super) fn renew(&mut self, id: SubflowId) -> Option<(f64, f64)> {
-        if self.reach == Reach::Memory {
+        if self.distribution.reach() == Reach::Memory {
             self.expand_if_starved(id, false);
         }
         self.paths.refresh(id)
@@ -138,7 +138,7 @@ impl Connection {
         // leave one path before it has another.
         let waits = match reason {
             EndReason::Finished | EndReason::Removed => true,
-            EndReason::Reset => self.confirmed && matches!(self.mode, Mode::Mptcp(_)),
+            EndReason::Reset => self.negotiation.is_confirmed() && self.negotiation.is_multipath(),
             // 3.2: a join that fails has no other effect.
             _ => !matches!(self.paths.members[id].join, Join::First | Join::Done),
         };

@@ -5,12 +5,12 @@ use super::*;
 impl Connection {
     /// Multipath TCP is in use, or still being negotiated.
     pub fn is_multipath(&self) -> bool {
-        !matches!(self.mode, Mode::Tcp)
+        !self.negotiation.is_plain()
     }
 
     /// The token that a join of this connection must carry to this host (RFC 8684 3.2).
     pub fn token(&self) -> Option<u32> {
-        match self.mode {
+        match *self.negotiation.mode() {
             Mode::Tcp => None,
             Mode::Negotiating { own_key } => Some(keys::token(own_key)),
             Mode::Mptcp(k) => Some(keys::token(k.own)),
@@ -74,7 +74,7 @@ impl Connection {
     /// Why the last poll did not send more data.
     #[inline]
     pub fn limit(&self) -> SendBlock {
-        self.limit
+        self.distribution.limit()
     }
 
     /// Octets of the peer's stream that have arrived in order.

@@ -28,7 +28,7 @@ impl Connection {
     pub(super) fn reinject(&mut self, id: SubflowId) {
         let coupled_ack = self.config.acknowledgement == Acknowledgement::Coupled;
         let ended = self.paths.subflows[id].state == State::Closed;
-        if !matches!(self.mode, Mode::Mptcp(_)) || (coupled_ack && !ended) {
+        if !self.negotiation.is_multipath() || (coupled_ack && !ended) {
             return;
         }
         for sent in self.paths.subflows[id].sender.board.iter().filter(|s| !s.is_fin()) {
@@ -43,7 +43,7 @@ impl Connection {
     /// subflow that ended has left to the others stands behind their own data: no subflow's timer sends that one again
     /// (RFC 8684 3.3.6). Any subflow may.
     pub(super) fn reinject_head(&mut self) {
-        let coupled = self.config.acknowledgement == Acknowledgement::Coupled && matches!(self.mode, Mode::Mptcp(_));
+        let coupled = self.config.acknowledgement == Acknowledgement::Coupled && self.negotiation.is_multipath();
         if !coupled || self.send.una() == self.send.nxt() {
             return;
         }
@@ -59,7 +59,7 @@ impl Connection {
     /// What is assigned to `id`, which has timed out, waits for the same acknowledgement as what is in flight there. Under coupled
     /// acknowledgement a subflow's data have to be in the order of the stream, so none are moved.
     pub(super) fn reassign_stuck(&mut self, id: SubflowId) {
-        let moves = matches!(self.mode, Mode::Mptcp(_)) && self.config.acknowledgement == Acknowledgement::Independent;
+        let moves = self.negotiation.is_multipath() && self.config.acknowledgement == Acknowledgement::Independent;
         if moves && self.paths.active().any(|(s, m)| s.id != id && m.ready && s.may_send()) {
             self.reassign(id);
         }
@@ -68,7 +68,7 @@ impl Connection {
     /// The peer has discarded data that it had acknowledged on a subflow (for example, MP_FAIL on a RST). Reinjects all
     /// unacknowledged data that no active subflow has in flight.
     pub(super) fn reinject_missing(&mut self) {
-        if !matches!(self.mode, Mode::Mptcp(_)) {
+        if !self.negotiation.is_multipath() {
             return;
         }
         let mut under_way = RangeSet::default();
@@ -97,7 +97,7 @@ impl Connection {
 
     /// Starts, keeps or stops the timer; called after any input.
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
-        let mptcp = matches!(self.mode, Mode::Mptcp(_)) && self.failing.is_none();
+        let mptcp = self.negotiation.is_multipath() && self.failing.is_none();
         let missing = self.send.una() < self.send.nxt() && !self.closed && mptcp;
         // A closed subflow's scoreboard does not count: its segments are no longer in flight.
         let idle = || {

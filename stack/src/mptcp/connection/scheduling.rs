@@ -79,10 +79,10 @@ impl Connection {
             return;
         }
         if acked > 0 {
-            self.scheduler.on_acked(now, id, acked);
+            self.distribution.on_acked(now, id, acked);
         }
         if lost > 0 {
-            self.scheduler.on_lost(now, id, lost);
+            self.distribution.on_lost(now, id, lost);
         }
     }
 
@@ -94,12 +94,12 @@ impl Connection {
     /// Data may have a second place in the sequence space: the connection speaks Multipath TCP, and the peer has shown it. (RFC 8684 3.7:
     /// whoever has had our MP_FAIL is plain TCP already, and takes a second copy for the stream's next octets.)
     pub(super) fn may_duplicate(&self) -> bool {
-        matches!(self.mode, Mode::Mptcp(_)) && self.confirmed && self.failing.is_none()
+        self.negotiation.is_multipath() && self.negotiation.is_confirmed() && self.failing.is_none()
     }
 
     /// The connection speaks Multipath TCP as far as it knows: the peer has not shown it yet.
     pub(super) fn is_unconfirmed(&self) -> bool {
-        matches!(self.mode, Mode::Mptcp(_)) && !self.confirmed && self.failing.is_none()
+        self.negotiation.is_multipath() && !self.negotiation.is_confirmed() && self.failing.is_none()
     }
 
     /// Like [`Connection::poll_data`], with all rows already updated.
@@ -115,7 +115,7 @@ impl Connection {
             self.fast.set_alone(open == usize::from(self.paths.rows[id].can_send));
         }
         if open == 0 {
-            self.limit = SendBlock::Cwnd;
+            self.distribution.set_limit(SendBlock::Cwnd);
             return if self.send.reinjections().is_empty() { None } else { self.poll_head(now) };
         }
         if !self.send.reinjections().is_empty() {
@@ -132,7 +132,7 @@ impl Connection {
         let usable = self.send.usable();
         if usable == 0 {
             if left > 0 {
-                self.limit = SendBlock::ReceiveWindow;
+                self.distribution.set_limit(SendBlock::ReceiveWindow);
             }
             let again = self.poll_again(now).or_else(|| self.poll_blocking(now));
             if left > 0 && again.is_none() {
@@ -165,7 +165,7 @@ impl Connection {
                 (on, None)
             }
             None | Some(Pick::Move { .. }) => {
-                self.limit = SendBlock::Scheduler;
+                self.distribution.set_limit(SendBlock::Scheduler);
                 return None;
             }
         };
@@ -208,7 +208,7 @@ impl Connection {
         let home = stretch.stuck_on.map(|id| std::mem::take(&mut self.paths.rows[id].can_send));
         // A scheduler that queues has no say: it goes by other rows. Nor has one that waits: what it waits for may be the very subflow
         // that the data is stuck on.
-        let picked = match if self.queues { None } else { self.pick(now, false) } {
+        let picked = match if self.distribution.queues() { None } else { self.pick(now, false) } {
             Some(Pick::New(id, _) | Pick::Again { on: id, .. } | Pick::Queue { on: id, .. }) => Some(id),
             None | Some(Pick::Move { .. }) => {
                 let open = self.paths.rows.iter().enumerate().filter(|(_, row)| row.can_send);
@@ -282,7 +282,7 @@ impl Connection {
         if idle && (!all || self.manner.cork.on) {
             self.arm_persist(now);
         }
-        self.limit = if all { self.nothing_to_send() } else { SendBlock::ReceiveWindow };
+        self.distribution.set_limit(if all { self.nothing_to_send() } else { SendBlock::ReceiveWindow });
         false
     }
 
@@ -320,7 +320,7 @@ impl Connection {
         let choices = self.paths.rows.iter().filter(|row| row.can_send).count() as u16;
         let again = kind == SendKind::Reinjection;
         if self.fast.remembers() {
-            self.scheduler.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
+            self.distribution.on_sent(&Assignment { again, ..Assignment::new(id, data, len) });
         }
         self.fast.note_assigned(id, again);
         self.send(now, id, (data, len), kind, choices)
@@ -336,7 +336,7 @@ impl Connection {
             let mut offer = Offer::new(now, &self.paths.rows, self.send.unassigned());
             (offer.data_una, offer.data_nxt, offer.edge) = (data_una, data_nxt, edge);
             offer.buffer = self.config.send_buffer.unwrap_or(u64::MAX);
-            let decision = if again { self.scheduler.pick_again(&offer) } else { self.scheduler.pick(&offer) };
+            let decision = self.distribution.pick(&offer, again);
             let able = |id: SubflowId| self.paths.rows.get(id).is_some_and(|row| row.can_send);
             match decision {
                 Decision::Send(id) | Decision::Resend { on: id, .. } | Decision::Queue { on: id, .. } if !able(id) => {

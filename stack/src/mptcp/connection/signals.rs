@@ -25,7 +25,7 @@ impl Connection {
     pub fn withdraw(&mut self, id: u8) {
         self.fast.invalidate();
         self.addresses.forget_announcement(id);
-        if !matches!(self.mode, Mode::Mptcp(_)) || self.closed {
+        if !self.negotiation.is_multipath() || self.closed {
             return;
         }
         self.addresses.remove(id);
@@ -123,7 +123,7 @@ impl Connection {
 
     /// The next signal that is due, on a pure acknowledgement of its own.
     pub(super) fn poll_signals(&mut self, now: Instant) -> Option<Outgoing> {
-        let Mode::Mptcp(k) = self.mode else { return None };
+        let Mode::Mptcp(k) = *self.negotiation.mode() else { return None };
         let addresses = !self.addresses.are_settled();
         if !addresses && !self.paths.active().any(|(_, m)| m.has_signal()) {
             return None;
@@ -145,7 +145,7 @@ impl Connection {
                 return Some(self.control(id, segment));
             }
         }
-        if !self.confirmed || self.closed || !addresses {
+        if !self.negotiation.is_confirmed() || self.closed || !addresses {
             return None;
         }
         let id = self.ready_subflow()?;

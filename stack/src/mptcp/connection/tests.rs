@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::SendBlock;
+use crate::scheduler::Scheduler;
 use crate::segment::Ecn;
 
 /// A scheduler that waits before each segment.
@@ -37,7 +38,7 @@ fn established() -> Connection {
 
 /// Gives `c` a scheduler that is to be asked each time.
 fn schedule(c: &mut Connection, scheduler: impl Scheduler + 'static) {
-    c.scheduler = Box::new(scheduler);
+    c.distribution.replace(Box::new(scheduler));
     c.fast.ask_always();
 }
 

@@ -30,12 +30,12 @@ impl Connection {
         let usable = self.send.window_left();
         let full = !self.send.is_closed() && self.writable() < mss;
         // What was assigned to it before lies within the peer's window.
-        let has_data = self.queues && m.ahead.octets() > 0;
+        let has_data = self.distribution.queues() && m.ahead.octets() > 0;
         if !has_data && usable < mss && (left > usable || full) {
             return SendBlock::ReceiveWindow;
         }
         // A burst that waits until more of the window is open (`Config::defer_bursts`) waits for the window.
-        let deferred = sender.deferred && (has_data || !self.queues);
+        let deferred = sender.deferred && (has_data || !self.distribution.queues());
         if deferred || !sender.has_room(sender.mss) || sender.paced_until(now).is_some() {
             return SendBlock::Cwnd;
         }

@@ -36,7 +36,7 @@ impl Connection {
     #[cold]
     fn acknowledge_reading(&mut self, buffer: u64) {
         self.fast.invalidate();
-        let multipath = matches!(self.mode, Mode::Mptcp(_));
+        let multipath = self.negotiation.is_multipath();
         let most = self.paths.active.iter().map(|&id| self.possible_window(id)).max().unwrap_or(0);
         let doubled = !multipath || most >= 2 * self.recv.told().unwrap_or(0);
         let empty = self.readable() == 0 && self.held().1 == 0;
@@ -72,7 +72,7 @@ impl Connection {
     /// charged to the subflow.
     #[cold]
     fn charged(&self) -> u64 {
-        match self.mode {
+        match *self.negotiation.mode() {
             Mode::Tcp => self.held().1,
             _ => self.recv.held().1,
         }
@@ -82,14 +82,14 @@ impl Connection {
     #[inline]
     pub(super) fn tune(&mut self, now: Instant, id: SubflowId, len: u32) {
         if let Some(size) = self.recv.tune(now) {
-            let options = if matches!(self.mode, Mode::Tcp) { 0 } else { DSS_ROOM };
+            let options = if self.negotiation.is_plain() { 0 } else { DSS_ROOM };
             self.paths.subflows[id].acks.open_window(size, u64::from(len) + options);
         }
     }
 
     /// A full segment, as large as without a DSS: in such segments Linux counts its windows.
     pub(super) fn full_segment(&self) -> u64 {
-        u64::from(self.config.mss) + if matches!(self.mode, Mode::Tcp) { 0 } else { DSS_ROOM }
+        u64::from(self.config.mss) + if self.negotiation.is_plain() { 0 } else { DSS_ROOM }
     }
 
     /// The application has read `octets`: a buffer that tunes itself follows, and acknowledgements that wait for the reader.
