@@ -1,7 +1,10 @@
 //! Worked examples of controllers that count acknowledgements or the windows of siblings, and tools for such examples.
 
-use super::*;
+use super::{Adjust, Cause, Congestion, Controller};
+use crate::path::Path;
 use crate::registry::{Choice, Fairness, Registry, Setup};
+use crate::sample::AckSample;
+use crate::time::{Duration, Instant};
 
 pub(super) const MSS: f64 = 1000.0;
 

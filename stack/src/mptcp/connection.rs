@@ -34,47 +34,30 @@ mod timing;
 mod waiting;
 mod window;
 
-use core::num::NonZeroU16;
-
 use ending::FastClose;
 pub use ending::Linger;
 use fallback::Failing;
-use info::Spent;
 use manner::Manner;
-use patience::Patience;
-use plain::{Plain, Untold};
+use plain::Plain;
 pub use predicted::Predicted;
 use retransmit::Retransmission;
 
-use super::addresses::{Addresses, Remote};
+use super::addresses::Addresses;
 use super::distribution::Distribution;
-use super::dss::{Mappings, Placed};
 use super::fast_path::FastPath;
-use super::handshake::{Join, Keys, Member, Suspicion, join_option};
+use super::handshake::{Join, Member};
 use super::keys::{self, Entropy};
 use super::negotiation::{Mode, Negotiation};
 use super::paths::Paths;
 use super::recv_stream::{DSS_ROOM, MAX_WINDOW, RecvStream, window_shift};
-use super::send_stream::{EdgeMove, Fin, SendStream};
-use super::timers::{Timer, Timers};
-use super::verify::{Broken, Checks};
-use crate::config::{Acknowledgement, Config};
-use crate::controller::Adjust;
-use crate::event::{ArrivalKind, EndReason, Event, Events, FallbackCause, SendBlock, SendKind, SubflowId};
-use crate::path::{Policy, Recovery};
-use crate::ranges::RangeSet;
-use crate::scheduler::{Assignment, Decision, Offer, Reach, Subflows};
-use crate::scoreboard::Sent;
-use crate::segment::{
-    AddrId, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, OPTION_SPACE, Options, Payload, ResetReason, Segment,
-    Signal, TcpRst,
-};
-use crate::seq::Seq;
-use crate::shortcut::Shortcut;
-use crate::tcp::receiver::reassembly::{Arrival, Piece, Receiver};
-use crate::tcp::subflow::{Check, State, Subflow};
-use crate::time::{Duration, Instant};
-use crate::wire::checksum::{Sum, dss_pseudo_header};
+use super::send_stream::SendStream;
+use super::timers::Timers;
+use crate::config::Config;
+use crate::event::{Event, Events, FallbackCause, SendKind, SubflowId};
+use crate::scheduler::Reach;
+use crate::segment::{Flags, Mptcp, Segment, TcpRst};
+use crate::tcp::receiver::reassembly::Piece;
+use crate::tcp::subflow::Subflow;
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,11 @@
 //! Packets that enter a wire: from a host, from a link before, or from a radio.
 
-use super::*;
+use super::Network;
 use crate::metrics::account::SubflowAccount;
+use crate::sim::packet::{Packet, PacketId, Transit};
+use crate::sim::routes::{DirectionId, Path};
+use crate::sim::slots::Key;
+use crate::sim::trace::Kind;
 
 impl Network {
     /// A packet leaves its host where there are only wires. (Each part is looked up once; in line: 40 instructions.)

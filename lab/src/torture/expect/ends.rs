@@ -3,9 +3,11 @@
 use anabranch_stack::config::{Acknowledgement, Config, KeepAlive};
 use anabranch_stack::time::Instant;
 
-use super::*;
-use crate::scenario::middlebox::Middlebox;
-use crate::scenario::{PathAction, PathManager, Protocol, Queue};
+use super::{ahead, answers, boxes, fails, fastest, mtus, octets, outage, pieces, segment, slowest};
+use crate::scenario::middlebox::{Kind, Middlebox, Pattern};
+use crate::scenario::{
+    Application, Connection, Direction, Link, PathAction, PathManager, Protocol, Queue, Scenario, Transfer,
+};
 
 /// A box that may cost time but takes nothing that a connection needs. (Timestamps that were agreed on and then go are needed:
 /// RFC 7323 3.2 drops the segments.)

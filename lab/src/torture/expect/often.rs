@@ -2,7 +2,9 @@
 //! answered is sent again for ever.
 
 use super::ends::{connecting, has_room};
-use super::*;
+use super::{boxes, per_segment, pieces, segment};
+use crate::scenario::middlebox::{Kind, Pattern};
+use crate::scenario::{Application, Connection, Link, Scenario, Stack};
 use crate::wifi::Wifi;
 
 /// The most in a second.

@@ -3,9 +3,14 @@
 use std::collections::VecDeque;
 
 use super::super::worked::{MSS, close};
-use super::*;
+use super::Bbr;
+use super::cycle::State;
+use crate::controller::{AckSample, Cause, Congestion, Controller, Departure, LostSegment, Path};
+use crate::path::Recovery;
+use crate::registry::Setup;
 use crate::sample::RateSample;
 use crate::seq::Seq;
+use crate::time::{Duration, Instant};
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;

@@ -1,7 +1,20 @@
 //! Arriving segments, in the order of RFC 9293 3.10.7: the subflow's checks, the handshakes, the ACK field, the data level, the
 //! payload, the FIN.
 
-use super::*;
+use super::{Connection, SUBFLOW_WINDOW};
+use crate::config::Acknowledgement;
+use crate::event::{ArrivalKind, EndReason, Event, FallbackCause, SubflowId};
+use crate::mptcp::dss::Placed;
+use crate::mptcp::handshake::{Join, Keys};
+use crate::mptcp::negotiation::Mode;
+use crate::mptcp::send_stream::EdgeMove;
+use crate::mptcp::timers::Timer;
+use crate::segment::{DataAck, Dss, Flags, Mapping, Mptcp, Payload, Segment, Signal};
+use crate::seq::Seq;
+use crate::tcp::receiver::reassembly::{Arrival, Piece};
+use crate::tcp::subflow::{Check, State};
+use crate::time::Instant;
+use crate::wire::checksum::{Sum, dss_pseudo_header};
 
 impl Connection {
     /// A segment arrives on subflow `id`.

@@ -2,10 +2,15 @@
 //! room. At data level assigned data counts as sent.
 
 use super::scheduling::Pick;
-use super::*;
+use super::{Connection, Outgoing};
+use crate::event::{SendBlock, SendKind, SubflowId};
 use crate::mptcp::ahead;
+use crate::mptcp::handshake::Member;
 use crate::path::Path;
 use crate::scheduler::linux::piece_end;
+use crate::scheduler::{Assignment, Reach};
+use crate::tcp::subflow::{State, Subflow};
+use crate::time::Instant;
 
 impl Connection {
     /// Data waits on some subflow.

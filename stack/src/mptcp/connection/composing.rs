@@ -3,9 +3,19 @@
 //! A subflow makes a segment with its own numbers, flags and timestamps. This module adds the rest, in the order in which option
 //! space is allotted: the MPTCP option, a signal, TCP-DOOR's number, SACK blocks ([`budget`]).
 
-use super::*;
+use super::{Connection, Outgoing};
 use crate::config::DsnOctets;
+use crate::event::{SendKind, SubflowId};
+use crate::mptcp::handshake::{Join, Keys};
+use crate::mptcp::negotiation::Mode;
+use crate::mptcp::send_stream::Fin;
 use crate::mptcp::template::Basis;
+use crate::mptcp::timers::Timer;
+use crate::scoreboard::Sent;
+use crate::segment::{DataAck, Dss, Flags, Mapping, Mptcp, OPTION_SPACE, Payload, Signal};
+use crate::seq::Seq;
+use crate::shortcut::Shortcut;
+use crate::time::Instant;
 use crate::wire::budget;
 
 impl Connection {

@@ -8,7 +8,14 @@
 //! connection (option R). [`Connection::fast_close`] sends MP_FASTCLOSE on an acknowledgement of one subflow, resets the others,
 //! and waits for the peer's RST (option A).
 
-use super::*;
+use super::{Connection, Outgoing};
+use crate::event::{EndReason, Event, SubflowId};
+use crate::mptcp::handshake::Keys;
+use crate::mptcp::negotiation::Mode;
+use crate::mptcp::timers::Timer;
+use crate::segment::{Flags, Mptcp, Options, ResetReason, Segment, Signal, TcpRst};
+use crate::tcp::subflow::State;
+use crate::time::Instant;
 
 /// 3.5: "a RECOMMENDED number is 3".
 const FASTCLOSE_RETRIES: u32 = 3;

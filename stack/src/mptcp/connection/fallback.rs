@@ -11,7 +11,19 @@
 //!   peer answers with MP_FAIL and an infinite mapping, and both sides become plain TCP. RFC 8684 3.7: data from the failed mapping on waits for that answer,
 //!   and is not acknowledged at data level before.
 
-use super::*;
+use super::plain::Untold;
+use super::{Connection, TRIES};
+use crate::event::{EndReason, Event, FallbackCause, SubflowId};
+use crate::mptcp::handshake::{Join, Keys, Member};
+use crate::mptcp::negotiation::Mode;
+use crate::mptcp::timers::Timer;
+use crate::mptcp::verify::Broken;
+use crate::scoreboard::Sent;
+use crate::segment::{Dss, Mapping, Mptcp, Payload, ResetReason, Segment, Signal, TcpRst};
+use crate::seq::Seq;
+use crate::tcp::subflow::State;
+use crate::time::Instant;
+use crate::wire::checksum::{Sum, dss_pseudo_header};
 
 /// A checksum failed on the only subflow: MP_FAIL is sent until the peer falls back.
 #[derive(Clone, Copy, Debug)]

@@ -8,13 +8,17 @@
 //! Left out: with Multipath TCP the server sends no data before it has the client's keys (RFC 8684 B.3 shows it doing so); and a
 //! server's data in a SYN/ACK.
 
-use super::*;
-use crate::segment::Cookie;
+use super::{Connection, Outgoing};
+use crate::event::{Event, SendKind, SubflowId};
+use crate::mptcp::handshake::Join;
+use crate::scoreboard::Sent;
+use crate::segment::{Cookie, Options, Segment, Signal};
 use crate::tcp::fast_open::DEFAULT_MSS;
+use crate::time::Instant;
 
 impl Connection {
     /// Client, before the first poll: the SYN asks for a cookie, or carries the one that the host has `cached`, with the server's MSS, and as
-    /// much as it can of what is written (RFC 7413 4.2.1, 4.2.2). With [`Config::fast_open_without_cookies`] it has neither, and carries data.
+    /// much as it can of what is written (RFC 7413 4.2.1, 4.2.2). With [`Config::fast_open_without_cookies`](crate::Config::fast_open_without_cookies) it has neither, and carries data.
     pub fn request_fast_open(&mut self, cached: Option<(Cookie, Option<u16>)>) {
         let fast = &mut self.paths.subflows[0].fast_open;
         let (cookie, mss) = cached.unwrap_or((Cookie::REQUEST, None));
@@ -27,7 +31,7 @@ impl Connection {
 
     /// Server, at once after [`Connection::accept`]: `cookie` is what this host makes for the client's address. If the SYN carries it, its
     /// data are taken, and can be read; else the SYN/ACK acknowledges the SYN alone. Whoever asks for a cookie, or shows a wrong one, is
-    /// given one. With [`Config::fast_open_without_cookies`] data are taken whatever the SYN shows, and it is given none then (RFC 7413 7.3).
+    /// given one. With [`Config::fast_open_without_cookies`](crate::Config::fast_open_without_cookies) data are taken whatever the SYN shows, and it is given none then (RFC 7413 7.3).
     pub fn answer_fast_open(&mut self, now: Instant, syn: &Segment, cookie: Cookie) {
         let shown = match syn.options.signal {
             Signal::FastOpen(shown) => Some(shown),

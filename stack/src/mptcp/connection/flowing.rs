@@ -1,6 +1,9 @@
 //! New data that flows from one poll to the next on one subflow (see [`predicted`]): what a poll need not look at.
 
-use super::*;
+use super::{Connection, Outgoing};
+use crate::event::{SendBlock, SendKind, SubflowId};
+use crate::shortcut::Shortcut;
+use crate::time::Instant;
 
 impl Connection {
     /// The next segment while new data flows, last on `id`.

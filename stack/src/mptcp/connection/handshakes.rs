@@ -1,6 +1,13 @@
 //! What the two handshakes of RFC 8684 require of arriving segments: keys, tokens, HMACs, and fallback to plain TCP.
 
-use super::*;
+use super::Connection;
+use crate::event::{EndReason, Event, FallbackCause, SubflowId};
+use crate::mptcp::handshake::{Join, Keys};
+use crate::mptcp::keys;
+use crate::mptcp::negotiation::Mode;
+use crate::segment::{Flags, Mptcp, ResetReason, Segment, Signal, TcpRst};
+use crate::tcp::subflow::State;
+use crate::time::Instant;
 
 impl Connection {
     /// An acceptable SYN or SYN/ACK arrived in SYN-SENT: the client learns whether the peer supports MPTCP.

@@ -4,8 +4,12 @@
 //! stale: its data goes to the others, and it takes no more until it hears again. A subflow that has nothing to do meanwhile sends the
 //! oldest data again.
 
-use super::*;
-use crate::mptcp::handshake::Idle;
+use super::Connection;
+use crate::event::{FallbackCause, SubflowId};
+use crate::mptcp::handshake::{Idle, Member};
+use crate::mptcp::timers::Timer;
+use crate::tcp::subflow::{State, Subflow};
+use crate::time::{Duration, Instant};
 
 /// The timer's interval when no subflow has its own timer running (`TCP_RTO_MIN`).
 const LEAST: Duration = Duration::from_millis(200);

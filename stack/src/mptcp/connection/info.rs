@@ -1,7 +1,9 @@
 //! The state of a connection in figures, as `struct tcp_info` of other stacks has it: for inspection, not for control.
 
-use super::*;
+use super::Connection;
+use crate::event::{SendBlock, SubflowId};
 pub use crate::tcp::info::{Info, Times};
+use crate::time::Instant;
 
 /// What the sender was limited by, and for how long each.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,6 +1,16 @@
 //! Segments to send: handshakes, retransmissions, reinjected and new data, acknowledgements, and the signals they carry.
 
-use super::*;
+use super::{CAPABLE_SYNS, Connection, FIN_BACKOFF, FIN_TRIES, Outgoing, PROBES, Transmit};
+use crate::event::{FallbackCause, SendBlock, SendKind, SubflowId};
+use crate::mptcp::handshake::{Join, Member, join_option};
+use crate::mptcp::negotiation::Mode;
+use crate::mptcp::send_stream::Fin;
+use crate::mptcp::timers::Timer;
+use crate::scheduler::Assignment;
+use crate::segment::{Mptcp, Segment, Signal};
+use crate::shortcut::Shortcut;
+use crate::tcp::subflow::{State, Subflow};
+use crate::time::{Duration, Instant};
 
 /// What subflows have to send on their own.
 #[derive(Clone, Copy)]

@@ -1,7 +1,13 @@
 //! What the application may change of a connection's manner at run time: when small segments leave, and how long it has patience.
 
-use super::*;
-use crate::config::KeepAlive;
+use super::Connection;
+use super::info::Spent;
+use super::patience::Patience;
+use crate::config::{Config, KeepAlive};
+use crate::mptcp::handshake::Member;
+use crate::mptcp::timers::Timer;
+use crate::tcp::subflow::Subflow;
+use crate::time::{Duration, Instant};
 
 /// What holds small segments back.
 #[derive(Clone, Copy, Debug, Default)]

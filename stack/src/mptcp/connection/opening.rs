@@ -1,6 +1,11 @@
 //! Subflows: opening, accepting and refusing them.
 
-use super::*;
+use super::Connection;
+use crate::event::{EndReason, SubflowId};
+use crate::mptcp::handshake::{Join, Member};
+use crate::mptcp::recv_stream::window_shift;
+use crate::segment::{Mptcp, ResetReason, Segment, TcpRst};
+use crate::tcp::subflow::{State, Subflow};
 
 /// Maximum number of half-open joins, whose third ACK is still missing: as many as there may be subflows.
 const HALF_OPEN: usize = 255;
@@ -28,7 +33,7 @@ impl Connection {
     /// so.
     ///
     /// # Errors
-    /// If the SYN cannot join: the reason to put into the reset (see [`refusal`]).
+    /// If the SYN cannot join: the reason to put into the reset (see [`refusal`](super::refusal)).
     pub fn accept_join(&mut self, syn: &Segment, local_id: u8, backup: bool) -> Result<SubflowId, TcpRst> {
         let refused = |transient, reason| Err(TcpRst { transient, reason });
         let Mptcp::JoinSyn { nonce: peer_nonce, token, address_id, backup: peer_backup } = syn.options.mptcp else {

@@ -11,7 +11,12 @@
 //!
 //! For a scheduler that assigns ahead a segment is carried by the subflow it waits on, too. It is then taken from there.
 
-use super::*;
+use super::{Connection, Outgoing};
+use crate::controller::Adjust;
+use crate::event::{SendBlock, SendKind, SubflowId};
+use crate::path::Recovery;
+use crate::tcp::subflow::State;
+use crate::time::Instant;
 
 /// How much slower than f a carrier must be for the segment to be sent again.
 const FACTOR: u64 = 4;

@@ -1,6 +1,9 @@
 //! Coupled acknowledgement: segments that are parked until they are next on their subflow and in the data stream.
 
-use super::*;
+use super::Connection;
+use crate::event::{ArrivalKind, SubflowId};
+use crate::mptcp::dss::Placed;
+use crate::seq::Seq;
 
 impl Connection {
     /// The papers' receiver (AINA 2014, Fig. 2, and their simulator). A segment counts only if it is next both on its subflow and

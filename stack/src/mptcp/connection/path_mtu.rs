@@ -1,6 +1,9 @@
 //! Messages from routers and hosts for one subflow: ICMP.
 
-use super::*;
+use super::Connection;
+use crate::event::{EndReason, Event, SubflowId};
+use crate::tcp::subflow::State;
+use crate::time::Instant;
 
 impl Connection {
     /// A segment of ours on `subflow`, with the sequence number `seq`, was too large for a link: of TCP options and payload together, `room`

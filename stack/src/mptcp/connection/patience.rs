@@ -9,7 +9,15 @@
 //!
 //! All of this costs only a connection that asks for it: header prediction is off there, so that every segment passes here.
 
-use super::*;
+use super::{Connection, Outgoing};
+use crate::config::Config;
+use crate::event::{EndReason, SubflowId};
+use crate::mptcp::negotiation::Mode;
+use crate::mptcp::send_stream::Fin;
+use crate::mptcp::timers::Timer;
+use crate::segment::Signal;
+use crate::tcp::subflow::State;
+use crate::time::Instant;
 
 /// Something sent waits for its acknowledgement.
 #[derive(Clone, Copy, Debug)]

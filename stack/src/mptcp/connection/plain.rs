@@ -1,6 +1,12 @@
 //! Plain TCP: how the sequence numbers of one subflow map to data offsets, and what is left to say of a fallback.
 
-use super::*;
+use super::Connection;
+use crate::event::SubflowId;
+use crate::mptcp::handshake::Keys;
+use crate::segment::{Dss, Mapping, Mptcp, Segment};
+use crate::seq::Seq;
+use crate::tcp::subflow::Subflow;
+use crate::time::Instant;
 
 /// The path has passed mappings before it lost options: the peer may go on with Multipath TCP until it acknowledges our infinite mapping, or
 /// sends its own.

@@ -15,7 +15,19 @@
 //! The next poll then looks only at the subflow that sent: sending changes nothing else that a poll depends on. A predicted
 //! acknowledgement changes nothing but its own subflow either, so that data flows on, and the next poll looks at that one.
 
-use super::*;
+use super::{Connection, Outgoing};
+use crate::config::Acknowledgement;
+use crate::event::{ArrivalKind, Event, SubflowId};
+use crate::mptcp::dss::Placed;
+use crate::mptcp::handshake::{Join, Member};
+use crate::mptcp::negotiation::Mode;
+use crate::mptcp::recv_stream::DSS_ROOM;
+use crate::mptcp::send_stream::Fin;
+use crate::mptcp::timers::Timer;
+use crate::segment::{DataAck, Dss, Mptcp, Segment};
+use crate::shortcut::Shortcut;
+use crate::tcp::subflow::{State, Subflow};
+use crate::time::Instant;
 
 /// What a predicted segment did.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,17 @@
 //! What follows from any input: closing, the end of the stream, the end of a subflow, updated rows and events.
 
-use super::*;
+use super::Connection;
+use crate::event::{EndReason, Event, SubflowId};
+use crate::mptcp::dss::Mappings;
+use crate::mptcp::handshake::{Join, Member};
+use crate::mptcp::negotiation::Mode;
+use crate::mptcp::send_stream::Fin;
+use crate::mptcp::timers::Timer;
+use crate::mptcp::verify::Checks;
+use crate::scheduler::Reach;
+use crate::tcp::receiver::reassembly::Receiver;
+use crate::tcp::subflow::{State, Subflow};
+use crate::time::Instant;
 
 impl Connection {
     /// Runs after every input: closing, end of stream, events.

@@ -1,6 +1,11 @@
 //! What a driver may ask of a connection.
 
-use super::*;
+use super::Connection;
+use crate::event::{SendBlock, SubflowId};
+use crate::mptcp::keys;
+use crate::mptcp::negotiation::Mode;
+use crate::mptcp::send_stream::Fin;
+use crate::tcp::subflow::Subflow;
 
 impl Connection {
     /// Multipath TCP is in use, or still being negotiated.

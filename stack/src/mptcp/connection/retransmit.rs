@@ -9,7 +9,14 @@
 //! exactly to the end of the retransmission, the data after it is lost too, and the next retransmission is twice as long and
 //! starts at once. If the DATA_ACK moves further, the next gap starts again with one segment.
 
-use super::*;
+use super::{Connection, FIN_BACKOFF, FIN_TRIES};
+use crate::config::Acknowledgement;
+use crate::event::{FallbackCause, SubflowId};
+use crate::mptcp::handshake::{Join, Member};
+use crate::mptcp::timers::Timer;
+use crate::ranges::RangeSet;
+use crate::tcp::subflow::{State, Subflow};
+use crate::time::Instant;
 
 /// The oldest data without a DATA_ACK is retransmitted when [`Timer::Data`] expires: how often it has been, and how much of it next.
 #[derive(Clone, Copy, Debug)]

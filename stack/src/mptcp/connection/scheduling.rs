@@ -1,6 +1,15 @@
 //! Which data is sent on which subflow: the scheduler's decision, and sender-side silly-window avoidance.
 
-use super::*;
+use super::{Connection, Outgoing};
+use crate::config::Acknowledgement;
+use crate::controller::Adjust;
+use crate::event::{SendBlock, SendKind, SubflowId};
+use crate::mptcp::handshake::Member;
+use crate::mptcp::timers::Timer;
+use crate::scheduler::{Assignment, Decision, Offer, Subflows};
+use crate::shortcut::Shortcut;
+use crate::tcp::subflow::{State, Subflow};
+use crate::time::Instant;
 
 /// What the scheduler decided.
 pub(super) enum Pick {

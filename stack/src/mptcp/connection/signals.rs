@@ -4,7 +4,17 @@
 //! be lost. A REMOVE_ADDR does not take effect at once, because anyone who can observe the connection could forge it. First the
 //! subflows of that address are probed with keep-alives (RFC 1122 4.2.3.6), and only those that do not answer are reset.
 
-use super::*;
+use super::{Connection, Outgoing};
+use crate::event::{EndReason, Event, SubflowId};
+use crate::mptcp::addresses::Remote;
+use crate::mptcp::handshake::{Keys, Suspicion};
+use crate::mptcp::keys;
+use crate::mptcp::negotiation::Mode;
+use crate::path::Policy;
+use crate::segment::{AddrId, Advertised, Mptcp, OPTION_SPACE, Segment, Signal};
+use crate::tcp::subflow::State;
+use crate::time::Instant;
+use core::num::NonZeroU16;
 
 /// Unanswered keep-alives after which a subflow whose address was removed is reset.
 const KEEPALIVES: u32 = 3;

@@ -1,9 +1,13 @@
 //! Tests that look inside a connection: schedulers that are not registered, and header prediction.
 
-use super::*;
-use crate::event::SendBlock;
-use crate::scheduler::Scheduler;
-use crate::segment::Ecn;
+use super::Connection;
+use crate::config::Config;
+use crate::controller::Adjust;
+use crate::event::{SendBlock, SendKind, SubflowId};
+use crate::mptcp::keys::Entropy;
+use crate::scheduler::{Assignment, Decision, Offer, Scheduler, Subflows};
+use crate::segment::{Ecn, Segment};
+use crate::time::{Duration, Instant};
 
 /// A scheduler that waits before each segment.
 #[derive(Debug)]

@@ -1,6 +1,13 @@
 //! The deadlines of a connection, and what happens when they pass.
 
-use super::*;
+use super::{Connection, PROBES, TRIES};
+use crate::mptcp::handshake::{Join, Suspicion};
+use crate::mptcp::send_stream::Fin;
+use crate::mptcp::timers::Timer;
+use crate::segment::ResetReason;
+use crate::shortcut::Shortcut;
+use crate::tcp::subflow::State;
+use crate::time::{Duration, Instant};
 
 impl Connection {
     /// When to call [`Connection::handle_timeout`] next. The call does whatever is due then, so the next deadline is later.

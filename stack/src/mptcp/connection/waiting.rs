@@ -1,7 +1,8 @@
 //! What each subflow waits for, for who asks: the accounts of a run by cause. Nothing here is called by the engine itself.
 
-use super::*;
-use crate::event::SendBlock;
+use super::Connection;
+use crate::event::{SendBlock, SubflowId};
+use crate::time::Instant;
 
 impl Connection {
     /// Octets of our stream that the peer has acknowledged at data level.

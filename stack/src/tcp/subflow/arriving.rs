@@ -1,7 +1,17 @@
 //! Segments that arrive on a synchronized subflow: the checks of RFC 9293 3.10.7.4, the ACK field, timestamps, SACK blocks and
 //! ECN marks, and when to acknowledge.
 
-use super::*;
+use super::{AckResult, Check, Subflow};
+use crate::controller::Path;
+use crate::event::{EndReason, Events};
+use crate::segment::{Flags, Segment};
+use crate::seq::Seq;
+use crate::tcp::receiver::acknowledgements::Arrived;
+use crate::tcp::sender::AckField;
+use crate::tcp::state::State;
+use crate::tcp::timestamps;
+use crate::tcp::timestamps::Age;
+use crate::time::Instant;
 
 impl Subflow {
     /// RFC 9293 3.10.7.4, first to fourth check, with PAWS (RFC 7323 5) and the RST and SYN rules of RFC 5961. `window` is the

@@ -1,6 +1,11 @@
 //! The end of a subflow: our FIN, the peer's FIN, TIME-WAIT (RFC 9293 3.6, 3.10.4).
 
-use super::*;
+use super::{OFF, Subflow};
+use crate::event::EndReason;
+use crate::segment::{Flags, Segment};
+use crate::seq::Seq;
+use crate::tcp::state::State;
+use crate::time::Instant;
 
 impl Subflow {
     /// The FIN, if none was sent: the connection wants the subflow closed, and all its data has been sent (RFC 9293 3.10.4).

@@ -1,8 +1,14 @@
 //! Opening a subflow: what SYN and SYN/ACK offer and accept (RFC 9293 3.5, 3.10.7.3; options of RFC 7323, 2018, 3168).
 
-use super::*;
-use crate::config::DsnOctets;
-use crate::event::Event;
+use super::{Check, Subflow};
+use crate::config::{Config, DsnOctets};
+use crate::controller::Adjust;
+use crate::event::{EndReason, Event, Events};
+use crate::segment::{Flags, Mptcp, OPTION_SPACE, Options, Payload, Segment, Signal};
+use crate::seq::Seq;
+use crate::tcp::receiver::reassembly::Receiver;
+use crate::tcp::state::State;
+use crate::time::Instant;
 
 /// Octets of TCP-DOOR's packet number in a data segment.
 pub(super) const DOOR_LEN: u32 = 8;

@@ -1,7 +1,11 @@
 //! Segments that a synchronized subflow sends: data, retransmissions, pure acknowledgements.
 
-use super::*;
-use crate::segment::{self, SackBlocks};
+use super::{OFF, Subflow};
+use crate::scoreboard::Sent;
+use crate::segment::{self, Ecn as Codepoint, Flags, OPTION_SPACE, Options, Payload, SackBlocks, Segment};
+use crate::seq::Seq;
+use crate::tcp::state::State;
+use crate::time::Instant;
 
 impl Subflow {
     /// A segment with the header fields common to all segments. `window` is the scaled window field.

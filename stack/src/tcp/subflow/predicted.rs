@@ -1,7 +1,13 @@
 //! Header prediction on a subflow: recognises the next in-order data segment of a one-way transfer and the acknowledgements that
 //! answer it, and processes them.
 
-use super::*;
+use super::{AckResult, Subflow};
+use crate::controller::Path;
+use crate::event::Events;
+use crate::segment::{Ecn as Codepoint, Flags, Segment};
+use crate::seq::Seq;
+use crate::tcp::state::State;
+use crate::time::Instant;
 
 impl Subflow {
     /// With none of our data in flight: `seg` is exactly the next in-order data and carries nothing else. Every check of RFC 9293
