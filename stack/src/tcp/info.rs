@@ -1,8 +1,8 @@
 //! A subflow at a moment, as a socket's `TCP_INFO` shows one: for programs that look at it, not for the engine.
 
-use super::sender::Phase;
 use super::state::State;
 use super::subflow::Subflow;
+use crate::path::Recovery;
 pub use crate::scoreboard::Segments;
 use crate::time::Duration;
 
@@ -147,12 +147,12 @@ impl Subflow {
     /// What the subflow looks like now.
     pub fn info(&self) -> Info {
         let s = &self.sender;
-        let recovering = match s.phase {
-            Phase::Open if s.board.has_sacked() || s.has_duplicates() => Recovering::Disorder,
-            Phase::Open => Recovering::Open,
-            Phase::Cwr { .. } => Recovering::Cwr,
-            Phase::Fast { .. } => Recovering::Fast,
-            Phase::Loss { .. } => Recovering::Loss,
+        let recovering = match s.recovery() {
+            Recovery::Open if s.board.has_sacked() || s.has_duplicates() => Recovering::Disorder,
+            Recovery::Open => Recovering::Open,
+            Recovery::Cwr => Recovering::Cwr,
+            Recovery::Fast => Recovering::Fast,
+            Recovery::Loss => Recovering::Loss,
         };
         let (fin, syn) = (u64::from(self.fin_is_acked()), u64::from(s.una > self.iss));
         Info {

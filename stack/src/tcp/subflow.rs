@@ -335,9 +335,7 @@ impl Subflow {
         if window_closed {
             // RFC 9293 3.8.6.1: probing continues as long as the peer answers. A closed window is no sign of congestion: the
             // intervals between probes grow, not the timeout.
-            sender.retries = 0;
-            sender.probes += 1;
-            sender.probe_due = true;
+            sender.repeat_probe();
             return (None, false);
         }
         if sender.retries > config.max_retransmissions && !patient {

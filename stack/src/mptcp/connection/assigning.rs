@@ -288,8 +288,7 @@ impl Connection {
         let defers = s.sender.defers(now, waiting, last, ends);
         if defers {
             let sender = &mut self.paths.subflows[id].sender;
-            sender.deferred = sender.open_window() <= waiting;
-            if sender.deferred {
+            if sender.defer(waiting) {
                 sender.note_usage(now, true, true);
             }
             self.distribution.set_limit(SendBlock::Cwnd);

@@ -96,7 +96,7 @@ impl Connection {
             let marked = s.sender.board.marked();
             let (ended, timed_out) =
                 s.on_timers(now, &self.config, (window_closed, patient), &self.paths.rows, &mut self.events);
-            *unanswered += u32::from(window_closed && s.sender.probe_due);
+            *unanswered += u32::from(window_closed && s.sender.owes_probe());
             let lost = s.sender.board.marked() - marked;
             self.tell_scheduler(now, id, 0, lost);
             if timed_out && self.config.stale_after == 0 {

@@ -36,7 +36,7 @@ impl Connection {
             return SendBlock::ReceiveWindow;
         }
         // A burst that waits until more of the window is open (`Config::defer_bursts`) waits for the window.
-        let deferred = sender.deferred && (has_data || !self.distribution.queues());
+        let deferred = sender.has_deferred() && (has_data || !self.distribution.queues());
         if deferred || !sender.has_room(sender.mss) || sender.paced_until(now).is_some() {
             return SendBlock::Cwnd;
         }

@@ -1,7 +1,7 @@
 //! Processing of an acknowledgement: scoreboard, round-trip time, retransmission timer, and the sample that detector, judge and
 //! controller read.
 
-use super::{OFF, Phase, Sender};
+use super::{OFF, Sender};
 use crate::controller::Path;
 use crate::event::Events;
 use crate::sample::{AckSample, Arrivals};
@@ -51,10 +51,10 @@ impl Sender {
         paths: &[Path],
         events: &mut Events,
     ) -> Progress {
-        let plain = !self.weighs_acks
-            && self.phase == Phase::Open
-            && self.duplicates == 0
-            && self.adapt.is_none()
+        let plain = !self.rules.weighs_acks
+            && self.recovery.is_open()
+            && self.recovery.duplicates() == 0
+            && !self.recovery.waits_to_adapt()
             && seg.options.sack.as_slice().is_empty()
             && !field.ece
             && field.ack > self.una;
@@ -105,7 +105,7 @@ impl Sender {
             ..AckSample::default()
         };
         self.on_advance(now, &mut sample);
-        if self.ignores_progress {
+        if self.rules.ignores_progress {
             Shortcut::UntoldProgress.note();
             self.grow(!self.is_held(now), &mut sample, paths);
             return 0;
@@ -139,7 +139,7 @@ impl Sender {
         let flight_before = self.flight_size();
         // With nothing in flight no window grows, and none is taken away either: what an idle period takes is taken by the next segment
         // (RFC 5681 4.1).
-        let weighs = self.validates && flight_before > 0;
+        let weighs = self.rules.validates && flight_before > 0;
         let delivered = if weighs { self.before_growth(&mut sample) } else { self.board.delivered() };
         let advanced = field.ack > self.una;
         let acked = if advanced { self.board.acknowledge(field.ack) } else { Default::default() };
@@ -151,7 +151,7 @@ impl Sender {
         (sample.acked, sample.acked_sacked, sample.sacked) = (acked.octets, acked.sacked, sacked.octets);
         (sample.dsack, sample.sacked_original) = (dsack, sacked.original);
         sample.arrivals = if sacked.octets == 0 { acked.arrivals } else { acked.arrivals.and(sacked.arrivals) };
-        sample.growth = if self.counts_segments { self.new_segments(delivered) } else { acked.octets };
+        sample.growth = if self.rules.counts_segments { self.new_segments(delivered) } else { acked.octets };
         if advanced {
             self.una = field.ack;
             sample.rtt = acked.sample.map(|sent_at| now.since(sent_at));
@@ -161,11 +161,11 @@ impl Sender {
             } else if let (true, Some(ecr)) = (acked.retransmitted, field.ts_ecr) {
                 sample.rtt = self.sample_from_echo(now, ecr);
             }
-            if sample.rtt.is_none() && self.sack_timing {
+            if sample.rtt.is_none() && self.rules.sack_timing {
                 sample.rtt = self.sample_from_sack(now, &sacked).or_else(|| self.sample_from_echo(now, field.ts_ecr?));
             }
             self.on_advance(now, &mut sample);
-        } else if self.sack_timing && sacked.octets > 0 {
+        } else if self.rules.sack_timing && sacked.octets > 0 {
             sample.rtt = self.sample_from_sack(now, &sacked);
             self.restart_by_sack(now, &sacked);
         }
@@ -234,14 +234,7 @@ impl Sender {
         self.retries = 0;
         self.probes = 0;
         self.rto_at = if self.una < self.nxt { now + self.rtt.rto() } else { OFF };
-        // RFC 6675 5: DupAcks is zero again.
-        self.duplicates = 0;
-        self.limited_sent = 0;
-        self.acked_since_loss[0] += sample.acked;
-        if self.una >= self.round_end {
-            sample.round = true;
-            self.round_end = self.nxt;
-        }
+        sample.round |= self.recovery.on_advance(self.una, self.nxt, sample.acked);
     }
 
     /// Enters the SACK blocks into the scoreboard. Returns the newly SACKed octets, and the first block if it is a D-SACK block
@@ -320,11 +313,8 @@ impl Sender {
     /// The first RTT sample of data sent after a spurious timeout (RFC 4015 3.2, last step): the timer becomes as conservative as
     /// the path has proved necessary.
     fn adapt_timer(&mut self, ack: Seq, sample: Option<Duration>) {
-        if let (Some((beyond, saved)), Some(sample)) = (self.adapt, sample) {
-            if ack > beyond {
-                self.rtt.adapt(saved, sample);
-                self.adapt = None;
-            }
+        if let Some((saved, sample)) = self.recovery.take_adaptation(ack, sample) {
+            self.rtt.adapt(saved, sample);
         }
     }
 
@@ -333,7 +323,7 @@ impl Sender {
         self.una = una;
         self.rto_at = OFF;
         self.retries = 0;
-        debug_assert!(self.phase == Phase::Open);
+        debug_assert!(self.recovery.is_open());
     }
 
     /// Data that left in or beside a SYN may still be in flight once the handshake is complete: RFC 6298 5.1.
@@ -351,7 +341,7 @@ impl Sender {
         self.board.acknowledge(ack);
         self.board.forget();
         (self.una, self.nxt, self.rto_at) = (ack, ack, OFF);
-        if with_data && self.follows {
+        if with_data && self.rules.follows {
             // Tells the detector that the data of the SYN arrived, which stops its timers.
             let srtt = self.rtt.srtt().unwrap_or_default();
             let sample = AckSample {

@@ -4,6 +4,7 @@
 //! keeps the inflation, and the window itself stays at ssthresh. Either kind of episode ends when `recover` is acknowledged. A
 //! timeout (RFC 6298, RFC 5681 3.1) replaces the episode by slow start over everything that is not SACKed.
 
+use super::recovery::Phase;
 use super::undo::Entry;
 use super::{OFF, Sender};
 use crate::controller::{Adjust, Cause, Congestion, Path};
@@ -17,53 +18,11 @@ use crate::seq::Seq;
 use crate::tcp::timestamps;
 use crate::time::Instant;
 
-/// Kind and state of the episode in progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    /// No episode.
-    Open,
-    /// The window was reduced for an ECN echo; at most one reduction per window (RFC 3168 6.1.2).
-    Cwr {
-        /// SND.NXT at the reduction.
-        recover: Seq,
-    },
-    /// Fast recovery.
-    Fast {
-        /// RFC 6582 2 `recover`, RFC 6675 2 RecoveryPoint.
-        recover: Seq,
-        /// The retransmission that opens the episode, or that answers a NewReno partial acknowledgement, is still to be sent. The
-        /// window does not limit it.
-        retransmit_first: bool,
-        /// NewReno: the first partial acknowledgement has arrived (RFC 6582 3.2 step 3).
-        partial: bool,
-        /// The rescue retransmission was sent; one per episode (RFC 6675 5 NextSeg rule (4)).
-        rescued: bool,
-    },
-    /// Slow start after a retransmission timeout.
-    Loss {
-        /// SND.NXT at the timeout: no fast retransmit before it is acknowledged (RFC 6675 5.1, RFC 6582 4).
-        recover: Seq,
-        /// F-RTO: send new data instead of retransmissions.
-        probe: Probe,
-    },
-}
-
-/// Whether a judge wants new data sent instead of retransmissions (RFC 5682 2.1 step 2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Probe {
-    /// No: retransmit as usual.
-    No,
-    /// The judge wants new data sent, and none has been sent yet.
-    Wanted,
-    /// New data has been sent; the next acknowledgement decides.
-    Sent,
-}
-
 impl Sender {
     /// Passes the sample of an acknowledgement to detector, judge, the episode in progress and controller, in this order.
     pub(super) fn on_sample(&mut self, sample: &mut AckSample, paths: &[Path], events: &mut Events) {
         let now = sample.now;
-        self.duplicates += u32::from(sample.duplicate);
+        self.recovery.count_duplicate(sample.duplicate);
         let mut outstanding = self.outstanding();
         (sample.srtt, sample.min_rtt) = (outstanding.srtt, outstanding.min_rtt);
         self.detect(sample, &outstanding);
@@ -73,16 +32,16 @@ impl Sender {
             rate.in_flight = self.in_flight();
         }
         // RFC 3465 2.3: the acknowledgement that ends the slow start after a timeout still belongs to it.
-        sample.after_timeout = matches!(self.phase, Phase::Loss { .. });
+        sample.after_timeout = matches!(self.recovery.phase(), Phase::Loss { .. });
         let verdict = self.judge.on_ack(sample);
         let decided = self.on_verdict(verdict, sample, events);
-        let fast = match self.phase {
+        let fast = match self.recovery.phase() {
             Phase::Open => false,
             Phase::Cwr { recover } => {
                 // CWR ends above `recover`, not at it: the ACK of exactly that window still carries ECE, because our CWR is still
                 // on its way to the peer.
                 if self.una > recover {
-                    self.phase = Phase::Open;
+                    self.recovery.end();
                 }
                 false
             }
@@ -95,18 +54,18 @@ impl Sender {
             }
             Phase::Loss { recover, .. } => {
                 if self.una >= recover {
-                    self.phase = Phase::Open;
+                    self.recovery.end();
                 }
                 false
             }
         };
         // If the verdict set the window, this acknowledgement does not grow it as well.
-        let grows = sample.acked > 0 && !decided && !fast && !matches!(self.phase, Phase::Cwr { .. });
+        let grows = sample.acked > 0 && !decided && !fast && !matches!(self.recovery.phase(), Phase::Cwr { .. });
         self.grow(grows && !self.is_held(now), sample, paths);
-        let open = matches!(self.phase, Phase::Open | Phase::Cwr { .. });
+        let open = matches!(self.recovery.phase(), Phase::Open | Phase::Cwr { .. });
         if !fast && open {
             // The verdict, or the end of the episode, may have changed these.
-            (outstanding.duplicates, outstanding.recover) = (self.duplicates, self.recover);
+            (outstanding.duplicates, outstanding.recover) = (self.recovery.duplicates(), self.recovery.point());
             outstanding.recovering = false;
             let finding = self.detector.finding(sample, &self.board, &outstanding);
             if finding != Finding::Nothing {
@@ -122,7 +81,7 @@ impl Sender {
     #[inline(always)]
     pub(super) fn grow(&mut self, grows: bool, sample: &mut AckSample, paths: &[Path]) {
         if grows {
-            if !self.byte_counting {
+            if !self.rules.byte_counting {
                 // RFC 5681 3.1 (2): cwnd += min(N, SMSS). This also applies to (3), where acknowledgements are counted.
                 sample.growth = sample.growth.min(u64::from(self.mss));
             }
@@ -140,7 +99,7 @@ impl Sender {
         sample.lost = self.board.marked() - marked;
         if sample.lost > 0 {
             self.controller.on_lost(sample.now, sample.lost);
-        } else if self.withholds && sample.acked > 0 {
+        } else if self.rules.withholds && sample.acked > 0 {
             if let Some(before) = self.detector.take_reordered() {
                 self.controller.adjust(Adjust::Reordered { flight: self.board.pipe(), before });
             }
@@ -152,10 +111,10 @@ impl Sender {
         match finding {
             Finding::Nothing => {}
             Finding::Loss => self.enter_fast(sample.now, sample.delivered(), paths, events),
-            Finding::Repaired if self.phase == Phase::Open => {
+            Finding::Repaired if self.recovery.is_open() => {
                 // RFC 8985 7.4.2: as for fast recovery, but there is nothing to recover; one cut a window.
                 self.congest(sample.now, Cause::FastRetransmit, false, paths, events);
-                self.phase = Phase::Cwr { recover: self.nxt };
+                self.recovery.begin_cwr(self.nxt);
             }
             Finding::Repaired => {}
         }
@@ -164,11 +123,11 @@ impl Sender {
     fn on_fast_ack(&mut self, sample: &AckSample, until: Seq) {
         let flight = self.flight_size();
         let held = self.is_held(sample.now);
-        let Phase::Fast { retransmit_first, partial, rescued, .. } = &mut self.phase else { return };
+        let Phase::Fast { retransmit_first, partial, rescued, .. } = self.recovery.phase_mut() else { return };
         // RFC 6675 5 (A), (B): beyond RecoveryPoint recovery ends, and before it goes on.
         if self.una >= until {
             // RFC 5681 3.2 step 6, 4.3: the episode ends with cwnd at ssthresh.
-            self.phase = Phase::Open;
+            self.recovery.end();
             self.reduction.on_exit();
             if !self.selective && !held {
                 self.controller.adjust(Adjust::Deflate { flight });
@@ -183,16 +142,16 @@ impl Sender {
             (*retransmit_first, *partial, *rescued) = (true, true, false);
             // "Impatient" variant: only the first partial acknowledgement restarts the timer.
             if !first_partial {
-                self.rto_at = self.rto_before;
+                self.rto_at = self.recovery.rto_before();
             }
-            self.rto_before = self.rto_at;
+            self.recovery.set_rto_before(self.rto_at);
         }
     }
 
     /// TCP-DOOR (1): the congestion response is suspended; window and retransmission timeout do not change.
     #[inline]
     pub fn is_held(&self, now: Instant) -> bool {
-        now < self.hold_until
+        self.recovery.is_held(now)
     }
 
     fn congest(&mut self, now: Instant, cause: Cause, repeated: bool, paths: &[Path], events: &mut Events) {
@@ -210,30 +169,33 @@ impl Sender {
             events.push_back(Event::Congestion { subflow: self.id, cause });
         }
         let before = self.controller.window().cwnd;
-        let flight_size = match self.phase {
+        let flight_size = match self.recovery.phase() {
             // After a timeout only what was sent since is in the network. A sender that goes back to SND.UNA (RFC 5681 3.1) would
             // count only that as its FlightSize.
             Phase::Loss { .. } => self.board.pipe(),
             // RFC 5681 3.2 step 2: octets sent by limited transmit do not count. With SACK, FlightSize may exceed the window.
             Phase::Fast { .. } if cause == Cause::FastRetransmit => self.flight_size().min(before as u64),
-            Phase::Open if cause == Cause::Timeout => (self.flight_size() - self.limited_sent).min(before as u64),
-            _ => self.flight_size() - self.limited_sent,
+            Phase::Open if cause == Cause::Timeout => {
+                (self.flight_size() - self.recovery.limited_sent()).min(before as u64)
+            }
+            _ => self.flight_size() - self.recovery.limited_sent(),
         };
-        let nested = cause == Cause::Timeout && self.phase != Phase::Open;
+        let nested = cause == Cause::Timeout && !self.recovery.is_open();
         self.controller.on_congestion(&Congestion { now, cause, flight_size, repeated, nested }, paths, self.id);
         // The minimum ssthresh, two segments, may exceed the previous window (one segment after a lost SYN). A reduction never
         // increases the window.
         self.controller.adjust(Adjust::AtMost(before));
         // RFC 3168 6.1.1, 6.1.2: CWR reports a window reduction for any reason.
         self.cwr = true;
-        (self.cut_at, self.cut_time) = (self.nxt, now);
+        self.recovery.note_cut(self.nxt, now);
     }
 
     /// RFC 8985 9.3, RFC 5681 4.3: the loss of a retransmission that was sent after the last cut is another indication of congestion, unless
     /// the window comes down with what is delivered.
     fn answer_lost_retransmission(&mut self, now: Instant, paths: &[Path], events: &mut Events) {
-        let again = |s: &Sent| s.waits() && s.transmissions > 1 && s.sent_at >= self.cut_time;
-        let fast = matches!(self.phase, Phase::Fast { .. });
+        let (_, cut) = self.recovery.cut();
+        let again = |s: &Sent| s.waits() && s.transmissions > 1 && s.sent_at >= cut;
+        let fast = self.recovery.is_fast();
         if fast && !self.reduction.is_proportional() && self.board.iter().any(again) {
             self.congest(now, Cause::FastRetransmit, false, paths, events);
         }
@@ -246,7 +208,7 @@ impl Sender {
             if window.ssthresh.is_finite() { window.ssthresh.max(self.flight_size() as f64) } else { window.ssthresh };
         let before = self.controller.snapshot();
         self.ledger.begin(Entry { at: now, cause, before, pipe_prev, rtt_prev: self.rtt.saved() });
-        self.acked_since_loss = [0, self.acked_since_loss[0]];
+        self.recovery.begin_count();
         // RFC 3522 3.2 step (2) stores the timestamp of the retransmission. If an earlier episode retransmitted the head segment
         // and that copy is still in flight, take the copy's timestamp: [`Sender::enter_fast`] sends no other.
         let on_its_way = cause == Cause::FastRetransmit && self.selective && self.board.front_is_retransmitted();
@@ -257,19 +219,19 @@ impl Sender {
             snd_una: self.una,
             snd_nxt: self.nxt,
             timestamp: timestamps::clock(copy.map_or(now, |c| c.sent_at)),
-            nested: matches!(self.phase, Phase::Fast { .. } | Phase::Loss { .. }),
+            nested: self.recovery.is_repairing(),
         });
     }
 
     fn enter_fast(&mut self, now: Instant, delivered: u64, paths: &[Path], events: &mut Events) {
         // RFC 3168 6.1.2: a loss in a window that was already reduced for ECN does not reduce it again. RFC 5681 4.3: one in another window
         // does.
-        if self.phase == Phase::Open {
+        if self.recovery.is_open() {
             self.congest(now, Cause::FastRetransmit, false, paths, events);
         }
         // After an undone episode a retransmission of the head segment may still be in flight.
         let retransmit_first = !(self.selective && self.board.front_is_retransmitted());
-        self.phase = Phase::Fast { recover: self.nxt, retransmit_first, partial: false, rescued: false };
+        self.recovery.begin_fast(self.nxt, retransmit_first);
         self.board.begin_episode(self.una);
         self.reduction.on_enter(&reduction::Entry {
             flight_size: self.flight_size(),
@@ -280,16 +242,16 @@ impl Sender {
             mss: self.mss,
             sack: self.selective,
         });
-        self.recover = self.nxt;
-        self.rto_before = OFF;
+        self.recovery.set_point(self.nxt);
+        self.recovery.set_rto_before(OFF);
     }
 
     /// An ECN echo arrived (RFC 3168 6.1.2): respond as to a lost segment, once per window.
     pub(super) fn on_ecn_echo(&mut self, now: Instant, paths: &[Path], events: &mut Events) {
         // ECE for data below `cut_at` is ignored: the window was already reduced since, and our CWR follows that data.
-        if self.phase == Phase::Open && self.una > self.cut_at && !self.is_held(now) {
+        if self.recovery.is_open() && self.una > self.recovery.cut().0 && !self.is_held(now) {
             self.congest(now, Cause::Ecn, false, paths, events);
-            self.phase = Phase::Cwr { recover: self.nxt };
+            self.recovery.begin_cwr(self.nxt);
         }
     }
 
@@ -299,12 +261,12 @@ impl Sender {
         self.congest(now, Cause::Timeout, repeated, paths, events);
         if self.is_held(now) {
             // TCP-DOOR (1): retransmit the head segment; window and retransmission timeout stay.
-            self.held_timeout = true;
+            self.due.held_timeout = true;
             self.rto_at = now + self.rtt.rto();
-            self.rto_before = self.rto_at;
+            self.recovery.set_rto_before(self.rto_at);
             return;
         }
-        self.adapt = None;
+        self.recovery.adapt_never();
         // RFC 2018 5: the head segment goes again, SACKed or not. If it is SACKed and not acknowledged, its receiver has it no more.
         if self.board.front().is_some_and(Sent::is_sacked) {
             self.board.forget_sacks();
@@ -319,29 +281,28 @@ impl Sender {
         }
         // RFC 6582 3.2 step 4.
         self.leave_fast();
-        self.phase = Phase::Loss { recover: self.nxt, probe: Probe::No };
-        self.recover = self.nxt;
-        self.limited_sent = 0;
+        self.recovery.begin_loss(self.nxt);
+        self.recovery.forget_limited();
         // RFC 6298 5.5. A segment that was a zero-window probe also keeps the interval that its probes had reached.
         for _ in 0..=core::mem::take(&mut self.probes) {
             self.rtt.back_off();
         }
         self.rto_at = now + self.rtt.rto();
-        self.timeout_due = !self.has_room(self.mss);
+        self.due.timeout = !self.has_room(self.mss);
     }
 
     /// Ends fast recovery, if it is in progress.
     pub(super) fn leave_fast(&mut self) {
-        if matches!(self.phase, Phase::Fast { .. }) {
+        if self.recovery.is_fast() {
             self.reduction.on_exit();
         }
-        self.duplicates = 0;
+        self.recovery.forget_duplicates();
     }
 
     /// The detector's next deadline; [`OFF`] if it has none.
     #[inline]
     pub fn detector_deadline(&self) -> Instant {
-        if self.timed { self.detector.deadline().unwrap_or(OFF) } else { OFF }
+        if self.rules.timed { self.detector.deadline().unwrap_or(OFF) } else { OFF }
     }
 
     /// The detector's deadline has passed, or the retransmission timer is about to expire. With the peer's window closed nothing is probed
@@ -355,11 +316,11 @@ impl Sender {
             self.controller.on_lost(now, lost);
         }
         match due {
-            Due::Loss if matches!(self.phase, Phase::Open | Phase::Cwr { .. }) => {
+            Due::Loss if matches!(self.recovery.phase(), Phase::Open | Phase::Cwr { .. }) => {
                 self.enter_fast(now, 0, paths, events);
             }
             Due::Probe if !window_closed => {
-                self.tail_probe_due = true;
+                self.due.tail_probe = true;
                 // RFC 8985 7.3: the retransmission timer follows the probe.
                 self.rto_at = now + self.rtt.rto();
             }
@@ -386,7 +347,7 @@ mod tests {
         let mut b = Bench::lived("uncoupled".parse().unwrap(), true);
         b.lose();
         let sender = &mut b.subflow.sender;
-        sender.hold_until = Instant::FAR_FUTURE;
+        sender.recovery.hold(Instant::FAR_FUTURE);
         let una = sender.una;
         sender.board.mark_lost(una);
         assert!(sender.board.front().is_some_and(|front| front.waits() && front.transmissions == 2));

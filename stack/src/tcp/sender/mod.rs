@@ -11,6 +11,7 @@ mod episode;
 mod pacing;
 mod path_mtu;
 pub mod rate;
+mod recovery;
 mod retransmission;
 mod room;
 pub mod rtt;
@@ -21,8 +22,9 @@ mod verdict;
 
 use crate::scoreboard::{Scoreboard, Sent};
 pub(crate) use acknowledged::AckField;
-pub(crate) use episode::Phase;
+use pacing::Pacer;
 use rate::Rates;
+use recovery::{Due, Phase, Recovery};
 use rtt::Rtt;
 use steering::Steering;
 use undo::Ledger;
@@ -33,7 +35,7 @@ use crate::controller::{Adjust, Departure};
 use crate::detector::{Detector, Outstanding};
 use crate::event::SubflowId;
 use crate::judge::{Judge, Response};
-use crate::path::{Path, Recovery};
+use crate::path::{Path, Recovery as Episode};
 use crate::reduction::{self, Reduction};
 use crate::registry::Need;
 use crate::seq::Seq;
@@ -42,31 +44,13 @@ use crate::time::{Duration, Instant};
 /// Deadline of a timer that is off.
 const OFF: Instant = Instant::FAR_FUTURE;
 
-/// The sending half of one subflow. Fields are ordered by how often they are used: the connection reads the ones at the end on
-/// every event.
+/// What holds for a subflow from its beginning to its end. It is filled once and only read.
 #[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Sender {
-    id: SubflowId,
-    ledger: Ledger,
-    /// After a spurious timeout (RFC 4015): the first RTT sample of data above this sequence number adapts the timer, with the
-    /// SRTT and RTTVAR saved before the timeout.
-    adapt: Option<(Seq, (u64, u64))>,
+struct Rules {
     response: Response,
-    /// Delivery-rate samples, if the controller or the scheduler asks for them.
-    rates: Option<Box<Rates>>,
     /// Paced even if the controller does not ask for it ([`Config::pacing`]).
     paced: bool,
-    /// Pacing: earliest departure of the next segment.
-    pace_at: Instant,
-    /// When the last burst began to leave, and how many segments of it have left.
-    burst: (Instant, u32),
-    /// A burst waits for room: the window counts as full.
-    pub deferred: bool,
-    /// Behind the last segment of less than full size, if anybody asks.
-    small_end: Seq,
-    /// Expirations of the retransmission timer for the zero-window probe in flight.
-    pub probes: u32,
+    /// [`Config::byte_counting`].
     byte_counting: bool,
     /// SACK gives round-trip samples and restarts the retransmission timer ([`Config::sack_timing`]).
     sack_timing: bool,
@@ -76,11 +60,10 @@ pub(crate) struct Sender {
     restarts: bool,
     /// One of the three: the window counts segments, or is validated, or bursts wait for room.
     validates: bool,
-    /// The window is validated over a round trip ([`Config::window_validation`]).
-    usage: Option<Box<Usage>>,
     /// Detector, controller, rate sampler or pacer want to be told of departures.
     heeds_departures: bool,
-    /// The window is validated, segments are counted, delivery rates sampled, or [`Config::shortcuts`] off: each acknowledgement is measured in full.
+    /// The window is validated, segments are counted, delivery rates sampled, or [`Config::shortcuts`] off: each acknowledgement is
+    /// measured in full.
     weighs_acks: bool,
     /// Acknowledgements that only make progress mean nothing to detector and judge.
     ignores_progress: bool,
@@ -91,47 +74,62 @@ pub(crate) struct Sender {
     /// The receiver uses coupled acknowledgement: it may hold segments at or above the cumulative ACK, so SACK blocks report
     /// duplicates only.
     coupled_ack: bool,
-    /// The window was reduced: the next new segment carries CWR (RFC 3168 6.1.2).
-    pub cwr: bool,
-    /// RFC 6582 3.2, "Impatient" variant: the retransmission timer as the first partial acknowledgement set it. Later partial
-    /// acknowledgements do not restart it.
-    rto_before: Instant,
-    /// TCP-DOOR: congestion window and retransmission timeout do not change before this time.
-    hold_until: Instant,
-    /// Minimum round-trip time; the largest [`Duration`] before the first sample.
-    min_rtt: Duration,
-    last_sent: Instant,
-    /// RFC 6582 3.2 `recover`, plus one. Without SACK, duplicate acknowledgements at or below it start no fast recovery.
-    recover: Seq,
-    /// SND.NXT when the window was last reduced.
-    cut_at: Seq,
-    /// When the window was reduced last.
-    cut_time: Instant,
-    /// SND.NXT when the current round trip began.
-    round_end: Seq,
-    /// Octets that limited transmit sent beyond the window since the last new acknowledgement.
-    limited_sent: u64,
-    /// Octets acknowledged since the last loss episode began, and between the beginnings of the last two episodes.
-    acked_since_loss: [u64; 2],
-    pub judge: Box<dyn Judge>,
-    detector: Box<dyn Detector>,
-    reduction: Box<dyn Reduction>,
     /// The detector wants to be told of departures ([`Need::Departures`]), and has a timer ([`Need::Timer`]).
     follows: bool,
     timed: bool,
+}
+
+impl Rules {
+    fn of(config: &Config, detector: &dyn Detector, judge: &dyn Judge) -> Self {
+        let needs = config.detector.info().needs;
+        Self {
+            response: config.response,
+            paced: config.pacing,
+            byte_counting: config.byte_counting,
+            sack_timing: config.sack_timing,
+            counts_segments: config.count_segments,
+            restarts: config.restart_after_idle,
+            validates: validates(config),
+            heeds_departures: heeds_departures(config),
+            weighs_acks: validates(config) || config.wants_rates() || !config.shortcuts,
+            ignores_progress: config.shortcuts && ignores_progress(detector, judge),
+            withholds: detector.withholds(),
+            reduction_yields: config.reduction.yields(),
+            coupled_ack: config.acknowledgement == Acknowledgement::Coupled,
+            follows: needs.contains(&Need::Departures),
+            timed: needs.contains(&Need::Timer),
+        }
+    }
+}
+
+/// The sending half of one subflow. Fields are ordered by how often they are used: the connection reads the ones at the end on
+/// every event.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Sender {
+    id: SubflowId,
+    rules: Rules,
+    ledger: Ledger,
+    /// Delivery-rate samples, if the controller or the scheduler asks for them.
+    rates: Option<Box<Rates>>,
+    pacer: Pacer,
+    /// Expirations of the retransmission timer for the zero-window probe in flight.
+    pub probes: u32,
+    /// The window is validated over a round trip ([`Config::window_validation`]).
+    usage: Option<Box<Usage>>,
+    /// The window was reduced: the next new segment carries CWR (RFC 3168 6.1.2).
+    pub cwr: bool,
+    /// Minimum round-trip time; the largest [`Duration`] before the first sample.
+    min_rtt: Duration,
+    last_sent: Instant,
+    recovery: Recovery,
+    pub judge: Box<dyn Judge>,
+    detector: Box<dyn Detector>,
+    reduction: Box<dyn Reduction>,
     pub board: Scoreboard,
     /// When the retransmission timer expires, or [`OFF`].
     pub rto_at: Instant,
-    pub phase: Phase,
-    /// The zero-window probe in flight must be retransmitted.
-    pub probe_due: bool,
-    /// RTO fired while TCP-DOOR suspended the congestion response: retransmit the head segment.
-    held_timeout: bool,
-    /// RTO fired: retransmit the head segment even if the segments in flight fill the window, since the detector may not have
-    /// marked all of them lost.
-    timeout_due: bool,
-    /// A tail loss probe is to be sent (RFC 8985 7.3).
-    tail_probe_due: bool,
+    due: Due,
     /// SACK blocks drive loss recovery (RFC 6675). False under coupled acknowledgement: there a held segment may start at the
     /// cumulative ACK, so SACK blocks report only duplicates (RFC 2883) and recovery is that of RFC 6582.
     selective: bool,
@@ -139,8 +137,6 @@ pub(crate) struct Sender {
     pub retries: u32,
     /// Payload octets of a full-sized segment.
     pub mss: u32,
-    /// Duplicate acknowledgements since the last acknowledgement of new data.
-    duplicates: u32,
     /// SND.UNA.
     pub una: Seq,
     /// SND.NXT.
@@ -152,58 +148,27 @@ pub(crate) struct Sender {
 impl Sender {
     pub fn new(id: SubflowId, config: &Config, iss: Seq) -> Self {
         let (detector, judge) = (config.detector.make(&config.setup()), config.judge.make(&config.setup()));
-        let needs = config.detector.info().needs;
         Self {
             id,
+            rules: Rules::of(config, &*detector, &*judge),
             ledger: Ledger::default(),
-            adapt: None,
-            response: config.response,
             rates: config.wants_rates().then(Box::default),
-            pace_at: Instant::ZERO,
-            burst: (Instant::ZERO, 0),
-            deferred: false,
-            small_end: iss,
+            pacer: Pacer::new(iss),
             probes: 0,
-            byte_counting: config.byte_counting,
-            sack_timing: config.sack_timing,
-            paced: config.pacing,
-            counts_segments: config.count_segments,
-            restarts: config.restart_after_idle,
-            validates: validates(config),
-            heeds_departures: heeds_departures(config),
-            weighs_acks: validates(config) || config.wants_rates() || !config.shortcuts,
-            ignores_progress: config.shortcuts && ignores_progress(&*detector, &*judge),
             usage: config.window_validation.then(|| Box::new(Usage::new(iss))),
-            withholds: detector.withholds(),
-            reduction_yields: config.reduction.yields(),
-            coupled_ack: config.acknowledgement == Acknowledgement::Coupled,
             cwr: false,
-            rto_before: OFF,
-            hold_until: Instant::ZERO,
             min_rtt: Duration(u64::MAX),
             last_sent: Instant::ZERO,
-            recover: iss,
-            cut_at: iss,
-            cut_time: Instant::ZERO,
-            round_end: iss,
-            limited_sent: 0,
-            acked_since_loss: [0; 2],
+            recovery: Recovery::new(iss),
             judge,
             detector,
-            follows: needs.contains(&Need::Departures),
-            timed: needs.contains(&Need::Timer),
             reduction: config.reduction.make(&config.setup()),
             board: Scoreboard::default(),
             rto_at: OFF,
-            phase: Phase::Open,
-            probe_due: false,
-            held_timeout: false,
-            timeout_due: false,
-            tail_probe_due: false,
+            due: Due::default(),
             selective: false,
             retries: 0,
             mss: config.mss,
-            duplicates: 0,
             una: iss,
             nxt: iss,
             controller: Steering::of(config),
@@ -218,11 +183,11 @@ impl Sender {
     pub fn settle(&mut self, mss: u32, sack: bool) {
         self.mss = mss;
         self.controller.adjust(Adjust::Mss(mss));
-        if self.counts_segments {
+        if self.rules.counts_segments {
             self.board.count_as(mss);
         }
-        self.selective = sack && !self.coupled_ack;
-        if !self.selective && self.reduction_yields {
+        self.selective = sack && !self.rules.coupled_ack;
+        if !self.selective && self.rules.reduction_yields {
             self.reduction = reduction::rfc6675::newreno();
         }
     }
@@ -236,13 +201,24 @@ impl Sender {
     /// No loss episode is in progress, and no probe or retransmission is due.
     #[inline]
     pub fn is_quiescent(&self) -> bool {
-        matches!(self.phase, Phase::Open)
-            && !(self.probe_due || self.held_timeout || self.tail_probe_due || self.timeout_due)
+        self.recovery.is_open() && self.due.is_none()
     }
 
     /// A loss is being repaired: fast recovery, or after a timeout.
     pub fn is_repairing(&self) -> bool {
-        matches!(self.phase, Phase::Fast { .. } | Phase::Loss { .. })
+        self.recovery.is_repairing()
+    }
+
+    /// The zero-window probe in flight must be retransmitted.
+    pub fn owes_probe(&self) -> bool {
+        self.due.probe
+    }
+
+    /// The retransmission timer has expired for a zero-window probe: it is sent again, and that is no sign of loss.
+    pub fn repeat_probe(&mut self) {
+        self.retries = 0;
+        self.probes += 1;
+        self.due.probe = true;
     }
 
     /// Loss episodes undone.
@@ -262,7 +238,7 @@ impl Sender {
     pub fn send_new(&mut self, now: Instant, data: u64, len: u32) -> Sent {
         // RFC 5681 4.1: after an idle period longer than the RTO, the window restarts at no more than the initial window.
         let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
-        if self.restarts && self.board.is_empty() && idle > rto {
+        if self.rules.restarts && self.board.is_empty() && idle > rto {
             self.controller.adjust(Adjust::Idle { timeouts: idle.0 as f64 / rto.0 as f64 });
             if let Some(usage) = &mut self.usage {
                 usage.restart(now);
@@ -270,9 +246,9 @@ impl Sender {
         }
         let seq = self.nxt;
         self.nxt += u64::from(len);
-        if self.duplicates > 0 && self.phase == Phase::Open {
+        if self.recovery.duplicates() > 0 && self.recovery.is_open() {
             let beyond = self.flight_size().saturating_sub(self.controller.octets());
-            self.limited_sent += beyond.min(u64::from(len));
+            self.recovery.note_limited(beyond.min(u64::from(len)));
         }
         self.board.push(seq, len, data, now, false);
         self.note_probe();
@@ -287,17 +263,17 @@ impl Sender {
     /// retransmitted.
     #[inline(always)]
     fn note_departure(&mut self, now: Instant, sent: &Sent) {
-        if self.heeds_departures || matches!(self.phase, Phase::Fast { .. }) {
+        if self.rules.heeds_departures || self.recovery.is_fast() {
             self.tell_departure(now, sent);
         }
     }
 
     fn tell_departure(&mut self, now: Instant, sent: &Sent) {
         let srtt = self.rtt.srtt().unwrap_or_default();
-        if self.follows {
+        if self.rules.follows {
             self.detector.on_sent(now, sent, srtt);
         }
-        if matches!(self.phase, Phase::Fast { .. }) {
+        if self.recovery.is_fast() {
             self.reduction.on_sent(sent.len);
         }
         let again = sent.transmissions > 1;
@@ -311,7 +287,7 @@ impl Sender {
                 rates.on_sent(now, sent.seq, again, in_flight, u64::from(sent.len));
             }
         }
-        if follows || self.paced {
+        if follows || self.rules.paced {
             self.pace(now, sent.len);
         }
     }
@@ -322,7 +298,7 @@ impl Sender {
         self.nxt += 1;
         self.board.push(seq, 1, 0, now, true);
         self.arm_timer(now);
-        if self.follows {
+        if self.rules.follows {
             // RFC 8985 2: a FIN takes a sequence number, so it can be lost and probed for as data
             // can.
             let srtt = self.rtt.srtt().unwrap_or_default();
@@ -357,10 +333,10 @@ impl Sender {
         Outstanding {
             snd_una: self.una,
             snd_nxt: self.nxt,
-            recover: self.recover,
-            duplicates: self.duplicates,
+            recover: self.recovery.point(),
+            duplicates: self.recovery.duplicates(),
             sack: self.selective,
-            recovering: matches!(self.phase, Phase::Fast { .. } | Phase::Loss { .. }),
+            recovering: self.recovery.is_repairing(),
             mss: self.mss,
             srtt: self.rtt.srtt().unwrap_or_default(),
             min_rtt: self.least_rtt(),
@@ -383,12 +359,12 @@ impl Sender {
     }
 
     /// The loss episode in progress.
-    pub fn recovery(&self) -> Recovery {
-        match self.phase {
-            Phase::Open => Recovery::Open,
-            Phase::Cwr { .. } => Recovery::Cwr,
-            Phase::Fast { .. } => Recovery::Fast,
-            Phase::Loss { .. } => Recovery::Loss,
+    pub fn recovery(&self) -> Episode {
+        match self.recovery.phase() {
+            Phase::Open => Episode::Open,
+            Phase::Cwr { .. } => Episode::Cwr,
+            Phase::Fast { .. } => Episode::Fast,
+            Phase::Loss { .. } => Episode::Loss,
         }
     }
 
@@ -412,7 +388,7 @@ impl Sender {
         path.mss = self.mss;
         path.stale = self.is_stale();
         path.recovery = self.recovery();
-        path.acked_since_loss = self.acked_since_loss;
+        path.acked_since_loss = self.recovery.acked_since_loss();
         path.oldest = self.oldest();
         if let Some(rates) = &self.rates {
             path.delivery_rate = rates.newest();

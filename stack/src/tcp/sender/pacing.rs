@@ -1,18 +1,62 @@
 //! Pacing: if the controller gives a rate, or the configuration asks for it, segments are sent no faster than that.
 
-use super::{Phase, Sender};
+use super::Sender;
+use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
 /// A rate that limits nothing, in octets per second.
 const UNLIMITED: f64 = 1e12;
 
+/// When segments may leave.
+#[derive(Debug)]
+pub(super) struct Pacer {
+    /// Earliest departure of the next segment.
+    at: Instant,
+    /// When the last burst began to leave, and how many segments of it have left.
+    burst: (Instant, u32),
+    /// A burst waits for room: the window counts as full.
+    deferred: bool,
+    /// Behind the last segment of less than full size, if anybody asks.
+    small_end: Seq,
+}
+
+impl Pacer {
+    /// Nothing has left; `iss` is the initial sequence number.
+    pub fn new(iss: Seq) -> Self {
+        Self { at: Instant::ZERO, burst: (Instant::ZERO, 0), deferred: false, small_end: iss }
+    }
+
+    /// A segment leaves at `now`, and the next one after `gap`. A sender that was delayed for another reason does not catch up.
+    #[inline]
+    fn advance(&mut self, now: Instant, gap: Duration) {
+        self.at = self.at.max(now) + gap;
+    }
+
+    /// Counts a segment of a burst at `now` of at most `longest`. Returns the segments of the burst so far, and whether it is complete.
+    fn count(&mut self, now: Instant, longest: u32) -> (u32, bool) {
+        let so_far = if self.burst.0 == now { self.burst.1 + 1 } else { 1 };
+        let full = so_far == longest;
+        self.burst = (now, if full { 0 } else { so_far });
+        (so_far, full)
+    }
+
+    /// A burst is leaving at `now`.
+    fn in_burst(&self, now: Instant) -> bool {
+        self.burst.0 == now && self.burst.1 > 0
+    }
+
+    /// A burst waits for room.
+    pub fn has_deferred(&self) -> bool {
+        self.deferred
+    }
+}
+
 impl Sender {
     /// A segment of `len` octets is sent at `now`: computes the earliest departure of the next one.
     #[inline]
     pub(super) fn pace(&mut self, now: Instant, len: u32) {
-        if let Some(rate) = self.controller.pacing().or_else(|| self.paced.then(|| self.pacing_rate())) {
-            // A sender that was delayed for another reason does not catch up.
-            self.pace_at = self.pace_at.max(now) + Duration::from_secs_f64(f64::from(len) / rate);
+        if let Some(rate) = self.controller.pacing().or_else(|| self.rules.paced.then(|| self.pacing_rate())) {
+            self.pacer.advance(now, Duration::from_secs_f64(f64::from(len) / rate));
         }
     }
 
@@ -32,18 +76,13 @@ impl Sender {
     /// A new segment was sent at `now`; `more`: the connection has more to send. Whether it is the last of a burst of several,
     /// or of all that may be sent.
     pub fn ends_burst(&mut self, now: Instant, more: bool, len: u32) -> bool {
-        self.deferred = false;
+        self.pacer.deferred = false;
         if len < self.mss {
-            self.small_end = self.nxt;
+            self.pacer.small_end = self.nxt;
         }
         let longest = self.longest_burst();
-        self.burst = (now, if self.burst.0 == now { self.burst.1 + 1 } else { 1 });
-        let full = self.burst.1 == longest;
-        let ends = full || !more || (self.burst.1 > 1 && !self.has_room(self.mss));
-        if full {
-            self.burst.1 = 0;
-        }
-        ends
+        let (so_far, full) = self.pacer.count(now, longest);
+        full || !more || (so_far > 1 && !self.has_room(self.mss))
     }
 
     /// Segments of a burst as Linux makes a packet for segmentation offload (`tcp_tso_autosize`): what is paced in 1/1024 s, and 64 kB
@@ -56,7 +95,7 @@ impl Sender {
 
     /// A segment of less than full size is unacknowledged (`tcp_minshall_check`).
     pub fn has_small(&self) -> bool {
-        self.small_end > self.una
+        self.pacer.small_end > self.una
     }
 
     /// Octets of a burst.
@@ -68,8 +107,7 @@ impl Sender {
     /// them; `ends`: the stream ends with them.
     pub fn defers(&self, now: Instant, waiting: u64, last: bool, ends: bool) -> bool {
         let mss = u64::from(self.mss);
-        let in_burst = self.burst.0 == now && self.burst.1 > 0;
-        if in_burst || waiting <= mss || matches!(self.phase, Phase::Fast { .. } | Phase::Loss { .. }) {
+        if self.pacer.in_burst(now) || waiting <= mss || self.recovery.is_repairing() {
             return false;
         }
         if now.since(self.last_sent) > Duration::from_millis(1) {
@@ -84,9 +122,20 @@ impl Sender {
         now.since(head.sent_at) >= half
     }
 
+    /// A burst of `waiting` octets is deferred. Returns whether it waits for the window, which then counts as full.
+    pub fn defer(&mut self, waiting: u64) -> bool {
+        self.pacer.deferred = self.open_window() <= waiting;
+        self.pacer.deferred
+    }
+
+    /// A burst waits for room.
+    pub fn has_deferred(&self) -> bool {
+        self.pacer.has_deferred()
+    }
+
     /// Until when pacing delays the next segment; `None` if it may be sent at `now`.
     #[inline]
     pub fn paced_until(&self, now: Instant) -> Option<Instant> {
-        (self.pace_at > now).then_some(self.pace_at)
+        (self.pacer.at > now).then_some(self.pacer.at)
     }
 }

@@ -8,7 +8,6 @@
 //! next link (RFC 1191 5).
 
 use super::Sender;
-use super::episode::{Phase, Probe};
 use crate::controller::Adjust;
 use crate::time::Instant;
 
@@ -26,7 +25,7 @@ impl Sender {
         // RFC 5681 3.1: "cwnd SHOULD be reduced by the ratio of the old segment size to the new segment size". ssthresh is in octets and says
         // what the path has carried, which a router's message does not change: slow start leads there (RFC 1191 6.4).
         self.controller.adjust(Adjust::Mss(mss));
-        if self.counts_segments {
+        if self.rules.counts_segments {
             self.board.count_as(mss);
         }
         self.ledger.adjust(Adjust::Mss(mss));
@@ -42,8 +41,7 @@ impl Sender {
         }
         // RFC 1191 6.4: slow start, and not the pace of a fast recovery, which counted with what is no longer in flight.
         self.leave_fast();
-        self.recover = self.nxt;
-        self.phase = Phase::Loss { recover: self.nxt, probe: Probe::No };
+        self.recovery.begin_loss(self.nxt);
         // From now on no verdict that nothing was lost is true.
         self.ledger.clear();
         true

@@ -2,7 +2,7 @@
 //! retransmissions.
 
 use super::Sender;
-use super::episode::{Phase, Probe};
+use super::recovery::{Phase, Probe};
 use crate::event::SendKind;
 use crate::scoreboard::Sent;
 use crate::time::Instant;
@@ -10,24 +10,23 @@ use crate::time::Instant;
 impl Sender {
     /// The next segment to retransmit, if the window permits it.
     pub fn next_retransmission(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
-        if self.probe_due {
-            self.probe_due = false;
+        if core::mem::take(&mut self.due.probe) {
             if self.board.is_empty() {
                 return None;
             }
             self.rto_at = now + self.rtt.rto_after(self.probes);
             return Some((self.resend(0, now), SendKind::Probe));
         }
-        if core::mem::take(&mut self.held_timeout) && !self.board.is_empty() {
+        if core::mem::take(&mut self.due.held_timeout) && !self.board.is_empty() {
             return Some((self.board.retransmit(0, now), SendKind::Timeout));
         }
-        if core::mem::take(&mut self.timeout_due) && self.board.front_is_lost() {
+        if core::mem::take(&mut self.due.timeout) && self.board.front_is_lost() {
             return Some((self.resend(0, now), SendKind::Timeout));
         }
         let una = self.una;
         // RFC 8985 9.3: what is marked lost waits until the window has room.
         let wanted = self.board.has_lost() && self.has_room(self.mss) && self.paced_until(now).is_none();
-        let (i, kind) = match &mut self.phase {
+        let (i, kind) = match self.recovery.phase_mut() {
             Phase::Fast { retransmit_first, .. } if *retransmit_first => {
                 *retransmit_first = false;
                 (0, SendKind::Fast)
@@ -44,7 +43,7 @@ impl Sender {
         // retransmitted, so that the timer does not expire before that retransmission could be acknowledged. The same holds when
         // F-RTO finds a timeout genuine after it waited a round trip. Partial acknowledgements have their own rule (RFC 6582 3.2
         // step 3).
-        let partial = !self.selective && matches!(self.phase, Phase::Fast { partial: true, .. });
+        let partial = !self.selective && matches!(self.recovery.phase(), Phase::Fast { partial: true, .. });
         if sent.seq == una && !partial {
             self.rto_at = now + self.rtt.rto();
         }
@@ -53,14 +52,10 @@ impl Sender {
 
     /// NextSeg rules (3) and (4) of RFC 6675 4: no segment is marked lost, there is no new data, and the window has room.
     pub fn next_rescue(&mut self, now: Instant) -> Option<(Sent, SendKind)> {
-        if !self.selective
-            || !matches!(self.phase, Phase::Fast { .. })
-            || !self.has_room(self.mss)
-            || !self.detector.rescues()
-        {
+        if !self.selective || !self.recovery.is_fast() || !self.has_room(self.mss) || !self.detector.rescues() {
             return None;
         }
-        let Phase::Fast { rescued, .. } = &mut self.phase else { return None };
+        let Phase::Fast { rescued, .. } = self.recovery.phase_mut() else { return None };
         if let Some(i) = self.board.next_below_sacked() {
             return Some((self.resend(i, now), SendKind::Fast));
         }
@@ -88,7 +83,7 @@ impl Sender {
 
     /// A tail loss probe is to be sent now.
     pub fn takes_tail_probe(&mut self) -> bool {
-        core::mem::take(&mut self.tail_probe_due) && !self.board.is_empty()
+        core::mem::take(&mut self.due.tail_probe) && !self.board.is_empty()
     }
 
     /// New data was sent as the tail loss probe.
@@ -109,7 +104,7 @@ impl Sender {
     /// once.
     pub fn reopen(&mut self, closed_at: u64, edge: u64) {
         if self.board.front().is_some_and(|f| f.data >= closed_at && f.data < edge && !f.is_fin()) {
-            self.probe_due = true;
+            self.due.probe = true;
             // It is no longer a window probe, whose intervals grow (RFC 9293 3.8.6.1).
             self.probes = 0;
         }

@@ -12,26 +12,26 @@ impl Sender {
     /// Octets of the window that a careful detector withholds while nothing is lost yet.
     #[inline]
     fn withheld(&self) -> u64 {
-        if self.withholds { self.withheld_now() } else { 0 }
+        if self.rules.withholds { self.withheld_now() } else { 0 }
     }
 
     #[cold]
     fn withheld_now(&self) -> u64 {
-        let extended = self.selective && self.duplicates > 0 && self.phase == Phase::Open;
+        let extended = self.selective && self.recovery.duplicates() > 0 && self.recovery.is_open();
         if extended { self.detector.withheld() } else { 0 }
     }
 
     fn in_flight_without_sack(&self) -> u64 {
         let flight = self.flight_size();
-        match self.phase {
+        match self.recovery.phase() {
             Phase::Loss { .. } => self.board.pipe(),
             // RFC 6582 3.2 inflates the window by the octets that have left the network. Subtracting them from FlightSize has the
             // same effect, and the window stays at ssthresh.
             Phase::Fast { .. } => flight.saturating_add_signed(-self.reduction.inflation()),
-            Phase::Open | Phase::Cwr { .. } if self.duplicates == 0 => flight,
+            Phase::Open | Phase::Cwr { .. } if self.recovery.duplicates() == 0 => flight,
             Phase::Open | Phase::Cwr { .. } => {
                 // RFC 3042 2: the octets of limited transmit do not count; the window stays as it is.
-                let beyond = self.detector.limited_transmit(self.duplicates);
+                let beyond = self.detector.limited_transmit(self.recovery.duplicates());
                 flight.saturating_sub(u64::from(beyond) * u64::from(self.mss))
             }
         }
@@ -39,7 +39,7 @@ impl Sender {
 
     /// Duplicate acknowledgements have come since the last one of new data.
     pub fn has_duplicates(&self) -> bool {
-        self.duplicates > 0
+        self.recovery.duplicates() > 0
     }
 
     /// FlightSize (RFC 5681 2).
@@ -52,7 +52,7 @@ impl Sender {
     #[inline]
     pub fn allowed(&self, in_flight: u64) -> u64 {
         let window = self.controller.octets();
-        let reduces = matches!(self.phase, Phase::Fast { .. }) && !self.controller.reduces_itself();
+        let reduces = self.recovery.is_fast() && !self.controller.reduces_itself();
         if reduces { self.reduction.allows(window, in_flight) } else { window }
     }
 
@@ -86,6 +86,6 @@ impl Sender {
     /// as full ones.
     #[inline(always)]
     pub fn is_metered(&self) -> bool {
-        self.controller.follows_departures() || self.paced || self.withholds || self.counts_segments
+        self.controller.follows_departures() || self.rules.paced || self.rules.withholds || self.rules.counts_segments
     }
 }

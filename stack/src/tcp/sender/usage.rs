@@ -49,8 +49,11 @@ impl Sender {
 
     /// `full`: the window was, or had no room for what waited.
     pub fn note_usage(&mut self, now: Instant, more: bool, full: bool) {
-        let outstanding =
-            if self.counts_segments { self.board.outstanding() * u64::from(self.mss) } else { self.flight_size() };
+        let outstanding = if self.rules.counts_segments {
+            self.board.outstanding() * u64::from(self.mss)
+        } else {
+            self.flight_size()
+        };
         let (cwnd, slow_start) = (self.controller.octets(), self.controller.window().in_slow_start());
         let (una, nxt) = (self.una, self.nxt);
         let Some(usage) = &mut self.usage else { return };
@@ -74,7 +77,7 @@ impl Sender {
             sample.cwnd_limited = usage.counts(self.controller.octets(), self.controller.window().in_slow_start());
         }
         // A burst that waits for room has filled the window.
-        sample.cwnd_limited |= self.deferred && self.usage.is_none();
+        sample.cwnd_limited |= self.pacer.has_deferred() && self.usage.is_none();
         self.board.delivered()
     }
 

@@ -1,7 +1,7 @@
 //! What the sender does after a judge's verdict on a loss episode.
 
 use super::Sender;
-use super::episode::{Phase, Probe};
+use super::recovery::{Phase, Probe};
 use super::undo::Entry;
 use crate::controller::{Adjust, Cause};
 use crate::event::{Event, Events};
@@ -16,13 +16,13 @@ impl Sender {
         match verdict {
             Verdict::Pending => false,
             Verdict::Probe => {
-                if let Phase::Loss { probe, .. } = &mut self.phase {
+                if let Phase::Loss { probe, .. } = self.recovery.phase_mut() {
                     *probe = Probe::Wanted;
                 }
                 false
             }
             Verdict::Genuine => {
-                let probed = matches!(self.phase, Phase::Loss { probe: Probe::Wanted | Probe::Sent, .. });
+                let probed = matches!(self.recovery.phase(), Phase::Loss { probe: Probe::Wanted | Probe::Sent, .. });
                 if probed {
                     // RFC 5682 2.1 step 3a: set the window that slow start would have reached two round trips after the timeout.
                     self.controller.adjust(Adjust::Probed);
@@ -39,7 +39,7 @@ impl Sender {
                 self.respond(entry, sample, events)
             }
             Verdict::Reordered { hold, undo } => {
-                self.hold_until = self.hold_until.max(sample.now + hold);
+                self.recovery.hold(sample.now + hold);
                 let since = Instant(sample.now.0.saturating_sub(undo.0));
                 let Some(entry) = self.ledger.take(since) else { return false };
                 self.respond(entry, sample, events)
@@ -50,16 +50,16 @@ impl Sender {
     /// Nothing was lost: segments marked lost count as in flight again, and new data is sent (RFC 4015 3.2 step (8)). If a
     /// segment is missing after all, duplicate acknowledgements may start fast recovery for it (step (10)).
     fn resume(&mut self) {
-        self.recover = Seq(self.una.0 - 1);
+        self.recovery.set_point(Seq(self.una.0 - 1));
         self.board.unmark_lost();
         self.detector.on_resume();
         self.leave_fast();
-        self.phase = Phase::Open;
+        self.recovery.end();
     }
 
     /// F-RTO has its verdict, or there is no new data for its probe: continue with conventional recovery.
     pub fn stop_probing(&mut self) {
-        if let Phase::Loss { probe, .. } = &mut self.phase {
+        if let Phase::Loss { probe, .. } = self.recovery.phase_mut() {
             *probe = Probe::No;
         }
     }
@@ -67,21 +67,21 @@ impl Sender {
     /// New data is sent. If a probe was wanted, this is the probe.
     #[inline]
     pub(super) fn note_probe(&mut self) {
-        if let Phase::Loss { probe: probe @ Probe::Wanted, .. } = &mut self.phase {
+        if let Phase::Loss { probe: probe @ Probe::Wanted, .. } = self.recovery.phase_mut() {
             *probe = Probe::Sent;
         }
     }
 
     /// A probe is wanted and the window has room, but none was sent: there is no new data (RFC 5682 2.1 step 2b).
     pub fn lacks_probe(&self, now: Instant) -> bool {
-        matches!(self.phase, Phase::Loss { probe: Probe::Wanted, .. })
+        matches!(self.recovery.phase(), Phase::Loss { probe: Probe::Wanted, .. })
             && self.has_room(self.mss)
             && self.paced_until(now).is_none()
     }
 
     /// Responds to a spurious episode. Returns true if a window was restored.
     fn respond(&mut self, entry: Entry, sample: &AckSample, events: &mut Events) -> bool {
-        let response = match self.response {
+        let response = match self.rules.response {
             Response::Default => self.judge.default_response(),
             chosen => chosen,
         };
@@ -104,13 +104,13 @@ impl Sender {
             }
             Response::Rfc4015 => {
                 if entry.cause == Cause::Timeout {
-                    self.adapt = Some((self.recover, entry.rtt_prev));
+                    self.recovery.adapt_later(entry.rtt_prev);
                 }
                 if sample.ece {
                     // RFC 4015 3.2 step (9): the path is congested. The window stays reduced, and this window is not reduced
                     // again.
                     self.resume();
-                    self.phase = Phase::Cwr { recover: self.nxt };
+                    self.recovery.begin_cwr(self.nxt);
                     events.push_back(Event::Judged { subflow: self.id, spurious: true, restored: false });
                     return false;
                 }
