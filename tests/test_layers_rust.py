@@ -193,3 +193,53 @@ def test_no_file_and_no_function_is_long() -> None:
             found.add(name)
         found |= {f"{name}: {function}" for function in long_functions(text)}
     assert found == set()
+
+
+FIELDS = 24
+READ_ONLY = {
+    "Config": "settings, filled by profiles and scenarios",
+    "Info": "figures of a subflow at a moment, for programs that look at it",
+    "AckSample": "what one acknowledgement says, filled once and handed down",
+}
+"""Records of the engine with more fields than an object that changes may have."""
+
+
+def structs(text: str) -> Iterator[tuple[str, int]]:
+    """Name and number of fields of each struct."""
+    for found in re.finditer(r"^(?:pub(?:\([^)]*\))? )?struct (\w+)[^;{(]*\{(.*?)^\}", text, re.MULTILINE | re.DOTALL):
+        yield found[1], len(re.findall(r"^    (?:pub(?:\([^)]*\))? )?\w+:", found[2], re.MULTILINE))
+
+
+def test_no_object_of_the_engine_has_many_fields() -> None:
+    assert [*structs("struct A {\n    pub a: u8,\n    b: u8,\n}\nstruct B(u8);\n")] == [("A", 2)]
+    found = [of for file in (ROOT / "stack/src").rglob("*.rs") for of in structs(own_code(file.read_text("utf-8")))]
+    large = {name for name, fields in found if fields > FIELDS}
+    assert large == set(READ_ONLY), "divide an object by what owns each part; see docs/architecture.md"
+
+
+OWNERS = (
+    ["addresses", "distribution", "fast_path", "negotiation", "recv_stream", "send_stream", "timers"],
+    ["recovery"],
+)
+"""The parts of a connection, and of a sender, whose fields nobody else may write."""
+
+
+def test_the_fields_of_an_owner_are_private_and_it_knows_no_connection() -> None:
+    for folder, names in zip(("stack/src/mptcp", "stack/src/tcp/sender"), OWNERS, strict=True):
+        for name in names:
+            text = own_code((ROOT / folder / f"{name}.rs").read_text("utf-8"))
+            assert not re.search(r"\b(?:Connection|Sender|Subflow)\b", text), name
+            if name != "recovery":  # its record of what is due has no rules
+                assert not re.search(r"^    pub(?:\([^)]*\))? \w+:", text, re.MULTILINE), name
+
+
+def test_a_module_names_what_it_uses() -> None:
+    """Only tests take everything of the module above them."""
+    found = set()
+    for crate in ("stack", "lab", "py"):
+        for file in (ROOT / crate / "src").rglob("*.rs"):
+            if "tests" not in file.with_suffix("").parts:
+                text = own_code(file.read_text("utf-8"))
+                if re.search(r"^use super::\*;", text, re.MULTILINE):
+                    found.add(file.relative_to(ROOT).as_posix())
+    assert found == set()

@@ -9,6 +9,7 @@ pub mod receiver;
 mod sender;
 pub mod state;
 pub mod subflow;
+mod syn;
 pub(crate) mod throttle;
 pub(crate) mod timestamps;
 

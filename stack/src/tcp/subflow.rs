@@ -19,7 +19,8 @@ use super::receiver::acknowledgements::Acknowledgements;
 use super::receiver::reassembly::Receiver;
 use super::sender::Sender;
 pub use super::state::State;
-use super::throttle::Throttle;
+use super::syn::OwnSyn;
+use super::throttle::Throttles;
 use super::timestamps::Timestamps;
 use crate::config::Config;
 use crate::controller::Path;
@@ -87,22 +88,11 @@ pub struct Subflow {
     // used in the handshake and at the end
     pub(crate) id: SubflowId,
     pub(crate) iss: Seq,
-    send_syn: bool,
-    syn_sent_at: Instant,
-    first_syn_at: Option<Instant>,
+    own_syn: OwnSyn,
     /// Octets of the longest DSS that a data segment may need, if the handshake negotiates Multipath TCP.
     largest_dss: u32,
-    /// [`Config::mss_option`].
-    mss_option: Option<u16>,
-    syn_retransmitted: bool,
     fin_sent: bool,
-    /// Limits answers to unacceptable segments without payload.
-    invalid: Throttle,
-    /// Limits challenge ACKs.
-    challenges: Throttle,
-    /// Limits repeated answers to what the peer repeats.
-    repetitions: Throttle,
-    invalid_ack_interval: Duration,
+    throttles: Throttles,
     /// What has passed.
     pub(crate) counts: Counts,
     pub(crate) fast_open: FastOpen,
@@ -126,20 +116,13 @@ impl Subflow {
             sack: config.sack,
             door: Numbering::new(config.judge.info().needs.contains(&Need::DoorOptions)),
             ecn: Ecn::new(config.ecn, config.controller.info().needs.contains(&Need::ExactEcho)),
-            send_syn: true,
-            syn_sent_at: Instant::ZERO,
-            first_syn_at: None,
+            own_syn: OwnSyn::new(config),
             largest_dss: handshake::largest_dss(config),
-            mss_option: config.mss_option,
-            syn_retransmitted: false,
             reset: None,
             close: false,
             fin_sent: false,
             time_wait_at: None,
-            invalid: Throttle::default(),
-            challenges: Throttle::default(),
-            repetitions: Throttle::default(),
-            invalid_ack_interval: config.invalid_ack_interval,
+            throttles: Throttles::new(config.invalid_ack_interval),
             counts: Counts::default(),
             fast_open: FastOpen::default(),
         }
@@ -253,7 +236,7 @@ impl Subflow {
 
     /// A SYN or SYN/ACK was sent again.
     pub(crate) fn has_lost_syn(&self) -> bool {
-        self.syn_retransmitted
+        self.own_syn.was_retransmitted()
     }
 
     /// The sequence number of our first octet that data sequence numbers count (RFC 8684 B.2).
@@ -317,7 +300,7 @@ impl Subflow {
             let most = if self.state == State::SynSent { config.syn_retries } else { config.syn_ack_retries };
             let tried = match most {
                 Some(most) => sender.retries > most,
-                None => self.first_syn_at.is_some_and(|first| now.since(first) >= SYN_PATIENCE),
+                None => self.own_syn.first_at().is_some_and(|first| now.since(first) >= SYN_PATIENCE),
             };
             if !patient && tried {
                 self.note_silence(events);
@@ -325,8 +308,7 @@ impl Subflow {
             }
             // RFC 6298 5.5-5.7: back off, retransmit the SYN or SYN/ACK.
             sender.rtt.back_off();
-            self.syn_retransmitted = true;
-            self.send_syn = true;
+            self.own_syn.repeat();
             return (None, false);
         }
         if sender.board.is_empty() {

@@ -25,6 +25,39 @@ impl Throttle {
     }
 }
 
+/// The answers of one subflow that are limited.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Throttles {
+    invalid: Throttle,
+    challenges: Throttle,
+    repetitions: Throttle,
+    /// [`Config::invalid_ack_interval`](crate::Config::invalid_ack_interval).
+    interval: Duration,
+}
+
+impl Throttles {
+    /// No answer was sent yet.
+    pub fn new(interval: Duration) -> Self {
+        let none = Throttle::default();
+        Self { invalid: none, challenges: none, repetitions: none, interval }
+    }
+
+    /// An unacceptable segment without payload may be answered.
+    pub fn answers_invalid(&mut self, now: Instant) -> bool {
+        self.invalid.allows(now, 1, self.interval)
+    }
+
+    /// A challenge ACK may be sent (RFC 5961 7).
+    pub fn challenges(&mut self, now: Instant) -> bool {
+        self.challenges.allows(now, 10, self.interval.saturating_mul(10))
+    }
+
+    /// What the peer repeats may be answered again.
+    pub fn repeats(&mut self, now: Instant) -> bool {
+        self.repetitions.allows(now, 10, self.interval.saturating_mul(10))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

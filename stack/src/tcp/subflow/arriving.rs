@@ -91,7 +91,9 @@ impl Subflow {
         let bare = seg.flags.has(Flags::SYN) && !seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::RST);
         let again = bare && self.state == State::SynReceived && seq == self.irs;
         if again {
-            self.send_syn |= self.may_challenge(now);
+            if self.may_challenge(now) {
+                self.own_syn.ask();
+            }
         }
         again
     }
@@ -140,7 +142,7 @@ impl Subflow {
         if seg.flags.has(Flags::SYN) {
             // RFC 5961 4.2: whatever its sequence number is.
             self.challenge(now);
-        } else if seg.seq_len() > 0 || self.invalid.allows(now, 1, self.invalid_ack_interval) {
+        } else if seg.seq_len() > 0 || self.throttles.answers_invalid(now) {
             self.acks.now();
         }
     }
@@ -153,12 +155,12 @@ impl Subflow {
     }
 
     fn may_challenge(&mut self, now: Instant) -> bool {
-        self.challenges.allows(now, 10, self.invalid_ack_interval.saturating_mul(10))
+        self.throttles.challenges(now)
     }
 
     /// Whether a repeated answer may be sent. The peer repeats its request if our first answer was lost.
     pub(crate) fn may_repeat(&mut self, now: Instant) -> bool {
-        self.repetitions.allows(now, 10, self.invalid_ack_interval.saturating_mul(10))
+        self.throttles.repeats(now)
     }
 
     /// Takes the window of an acceptable acknowledgement. Returns whether it equals the previous one, and whether it updates

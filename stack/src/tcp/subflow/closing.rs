@@ -103,7 +103,7 @@ impl Subflow {
         self.sender.rto_at = OFF;
         self.time_wait_at = None;
         self.acks.off();
-        self.send_syn = false;
+        self.own_syn.stop();
         reason
     }
 }

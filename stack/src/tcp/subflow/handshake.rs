@@ -48,7 +48,7 @@ impl Subflow {
         // RFC 2018 4: no SACK unless both sides have permitted it.
         self.sack &= o.sack_permitted;
         // RFC 9293 3.7.1 Eff.snd.MSS: nor does what our own interface takes (MMS_S).
-        let largest = self.mss_option.map_or(peer_mss, |own| peer_mss.min(own.into()));
+        let largest = self.own_syn.mss_option().map_or(peer_mss, |own| peer_mss.min(own.into()));
         let mss = self.sender.mss.min(largest.saturating_sub(options).max(1));
         self.sender.settle(mss, self.sack);
         self.door.on &= o.door_permitted;
@@ -103,7 +103,7 @@ impl Subflow {
             // the peer's.
             self.state = State::SynReceived;
             self.fast_open.option = None;
-            self.send_syn = true;
+            self.own_syn.ask();
         }
         (Check::Accept, None)
     }
@@ -113,7 +113,7 @@ impl Subflow {
         self.state = State::Established;
         // RFC 5681 3.1: SYN/ACK and its acknowledgement do not enlarge the window.
         self.sender.on_syn_acked(self.iss + 1);
-        if self.syn_retransmitted {
+        if self.own_syn.was_retransmitted() {
             // RFC 5681 3.1: the window is one segment if a SYN or SYN/ACK was lost; ssthresh stays. RFC 6298 5.7: the RTO is 3 s.
             self.sender.controller.adjust(Adjust::LostSyn);
             if let Some(ecr) = self.timestamps.echo(seg) {
@@ -122,7 +122,7 @@ impl Subflow {
             self.sender.rtt.after_lost_syn();
         } else {
             // RFC 7323 3.2: no echo is read of a SYN without ACK; the time of our own SYN serves.
-            self.sender.sample_rtt(now, now.since(self.syn_sent_at));
+            self.sender.sample_rtt(now, now.since(self.own_syn.sent_at()));
         }
         self.sender.restart_after_syn(now);
     }
@@ -138,7 +138,7 @@ impl Subflow {
     /// A SYN or SYN/ACK must be sent.
     #[inline]
     pub(crate) fn syn_is_due(&self) -> bool {
-        self.send_syn
+        self.own_syn.is_due()
     }
 
     /// The SYN or SYN/ACK, if one must be sent. `data`: so many octets are there to be sent with a SYN. `window` is in unscaled octets (RFC 7323 2.2: never scaled on a SYN).
@@ -150,12 +150,10 @@ impl Subflow {
         config: &Config,
         data: u64,
     ) -> Option<Segment> {
-        if !self.send_syn {
+        if !self.own_syn.is_due() {
             return None;
         }
-        self.send_syn = false;
-        self.syn_sent_at = now;
-        self.first_syn_at.get_or_insert(now);
+        self.own_syn.note_sent(now);
         self.sender.nxt = self.sender.nxt.max(self.iss + 1);
         self.sender.rto_at = now + self.sender.rtt.rto();
         let mut flags = Flags::SYN;
@@ -213,7 +211,7 @@ impl Subflow {
     /// Adds the Fast Open option, if it is wanted and fits, to the first SYN or SYN/ACK (RFC 7413 4.2.1, 4.2.2: not to one that is sent
     /// again). Returns how much payload the SYN can carry: up to the server's MSS.
     fn add_fast_open(&self, options: &mut Options, config: &Config) -> u32 {
-        let Some(cookie) = self.fast_open.option.filter(|_| !self.syn_retransmitted) else { return 0 };
+        let Some(cookie) = self.fast_open.option.filter(|_| !self.own_syn.was_retransmitted()) else { return 0 };
         if !self.fast_open.bare {
             options.signal = Signal::FastOpen(cookie);
             if options.wire_len() > OPTION_SPACE {
