@@ -3,7 +3,7 @@
 use anabranch_stack::registry::Setting;
 use anabranch_stack::time::Duration;
 
-use super::model::{Direction, Discipline, Link, Protocol, Scenario};
+use super::model::{Connection, Direction, Discipline, Link, Protocol, Scenario};
 use super::units::TIME;
 use crate::legacy::{ACK_DISCARD, Recovery};
 use crate::wifi::rate::Choice;
@@ -45,21 +45,7 @@ impl Scenario {
             if c.legacy.is_some_and(|m| m.recovery != Recovery::Frto && m.ack_discard != ACK_DISCARD) {
                 said.push(format!("\"{}\" has an ack_discard, but only recovery \"frto\" reads it", c.name));
             }
-            for link in c.paths.iter().flatten().map(|l| &self.links[*l]) {
-                let full = u64::from(c.config.mss + HEADERS);
-                let stops = |d: &&Direction| {
-                    let burst = d.more.get("policer", "burst").and_then(Setting::whole);
-                    burst.is_some_and(|burst| burst < full + u64::from(d.overhead))
-                };
-                if let Some(burst) =
-                    [&link.up, &link.down].into_iter().find(stops).and_then(|d| d.more.get("policer", "burst"))
-                {
-                    said.push(format!(
-                        "the policer of link \"{}\" has a burst of {burst} B, which no full segment of \"{}\" passes",
-                        link.name, c.name
-                    ));
-                }
-            }
+            said.extend(c.paths.iter().flatten().filter_map(|l| small_burst(&self.links[*l], c)));
             let directions = || c.paths.iter().flatten().flat_map(|l| [&self.links[*l].up, &self.links[*l].down]);
             let threshold = directions().any(|d| d.ecn_threshold.is_some());
             let marked = threshold || directions().any(|d| d.discipline != Discipline::DropTail);
@@ -120,6 +106,18 @@ const HEADERS: u32 = 40;
 
 /// If there are more warnings of one kind than this, only their number is given.
 const MANY: usize = 5;
+
+/// A warning if the policer of `link` has a smaller burst than a full segment of `c` needs.
+fn small_burst(link: &Link, c: &Connection) -> Option<String> {
+    let full = u64::from(c.config.mss + HEADERS);
+    let small = |d: &Direction| {
+        let burst = d.more.get("policer", "burst").and_then(Setting::whole)?;
+        (burst < full + u64::from(d.overhead)).then_some(burst)
+    };
+    let burst = [&link.up, &link.down].into_iter().find_map(small)?;
+    let (link, name) = (&link.name, &c.name);
+    Some(format!("the policer of link \"{link}\" has a burst of {burst} B, which no full segment of \"{name}\" passes"))
+}
 
 #[cfg(test)]
 mod tests {
