@@ -101,6 +101,7 @@ ROW = "docs/rfc/6298.toml"
         (replaced("docs/rfc-map.md", "first sample", "last sample"), "docs/rfc-map.md is stale: run `make rfc-map`"),
         (replaced(ROW, "[rows]", "[rows"), "docs/rfc/6298.toml: .*describes the form"),
         (replaced(ROW, 'a_sample"', 'a_sample", breaks = { old = "" }'), r"breaks has \['old'\]: it is"),
+        (replaced(ROW, 'a_sample"', 'a_sample", breaks = { from = "no such", to = "" }'), "text of `breaks` 0 times"),
         (replaced(ROW, 'now and then"', 'now and then", unbroken = "none"'), "are of rows with `code` and `test`"),
     ],
 )
