@@ -90,10 +90,8 @@ impl Subflow {
     fn is_syn_again(&mut self, now: Instant, seg: &Segment, seq: Seq) -> bool {
         let bare = seg.flags.has(Flags::SYN) && !seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::RST);
         let again = bare && self.state == State::SynReceived && seq == self.irs;
-        if again {
-            if self.may_challenge(now) {
-                self.own_syn.ask();
-            }
+        if again && self.may_challenge(now) {
+            self.own_syn.ask();
         }
         again
     }
