@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch import _core, scenario_keys
+from anabranch import _core
 from anabranch.cli.main import run_command
 from anabranch.diagnosis.remedies import _is_constant
+from anabranch.measures import scenario_keys
 from anabranch.sweeps.chance import nothing_random
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
-from anabranch.capture_report import CaptureDraft
+from anabranch.captures.report import CaptureDraft
 from anabranch.diagnosis.report import DiagnosisDraft
-from anabranch.directory import ResultError
-from anabranch.store import RunDraft
+from anabranch.results.directory import ResultError
+from anabranch.runs.store import RunDraft
 from helpers import TWO_PATHS, Command
 from test_interrupt import ENDLESS
 
@@ -96,7 +96,7 @@ def test_two_commands_do_not_write_one_folder_at_once(command: Command, scenario
 def test_a_killed_command_leaves_no_lock(command: Command, scenario_file: Path) -> None:
     code = """
 import os, signal
-from anabranch.store import RunDraft
+from anabranch.runs.store import RunDraft
 with RunDraft("out") as draft:
     open(draft._folder.joinpath("summary.json"), "w").write("{")
     os.kill(os.getpid(), signal.SIGKILL)

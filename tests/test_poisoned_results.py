@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch import redraw
-from anabranch.directory import PROVENANCE, REPORT, SUMMARY
+from anabranch.cli import redraw
+from anabranch.results.directory import PROVENANCE, REPORT, SUMMARY
 from anabranch.sweeps import piece
 
 MARK = "\"'><img src=x>"

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from anabranch import _core
 from anabranch._core import ScenarioError
-from anabranch.drafts import whole, whole_files
+from anabranch.results.drafts import whole, whole_files
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
-    from anabranch.results import Run
+    from anabranch.runs.run import Run
 
 __all__ = ["Scenario", "ScenarioError"]
 
@@ -293,8 +293,8 @@ class Scenario:
         Run
             Summary, series, figures.
         """
-        from anabranch import provenance
-        from anabranch.results import Run
+        from anabranch.results import provenance
+        from anabranch.runs.run import Run
 
         started = provenance.now()
         with contextlib.ExitStack() as stack:
@@ -311,7 +311,7 @@ class Scenario:
         )
 
     def _repr_html_(self) -> str:
-        from anabranch.notebook import scenario_html
+        from anabranch.runs.scenario_page import scenario_html
 
         return scenario_html(self)
 

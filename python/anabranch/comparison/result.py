@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from anabranch import capture_store, store
-from anabranch.capture_data import CaptureData
+from anabranch.captures import store as capture_store
+from anabranch.captures.data import CaptureData
 from anabranch.comparison.errors import MeasureError
-from anabranch.directory import ResultError
-from anabranch.kinds import ANALYSIS, MEANING, RUN, STUDY, SWEEP, kind
-from anabranch.run_data import RunData
+from anabranch.results.directory import ResultError
+from anabranch.results.result_kinds import ANALYSIS, MEANING, RUN, STUDY, SWEEP, kind
+from anabranch.runs import store
+from anabranch.runs.data import RunData
 from anabranch.sentences import sweep as say
 from anabranch.sweeps.data import SweepData
 from anabranch.tables import Document, Table
@@ -49,7 +50,7 @@ class Comparison:
         return self._frame()
 
     def _repr_html_(self) -> str:
-        from anabranch.report import table
+        from anabranch.results.page import table
 
         body = []
         for part in self.document.parts:

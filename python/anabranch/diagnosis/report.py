@@ -1,6 +1,5 @@
 """A diagnosis on disk: the numbers, and one HTML file that needs nothing else."""
 
-import base64
 import json
 import platform
 import re
@@ -10,24 +9,24 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch import provenance
-from anabranch.causes import CAUSES
 from anabranch.diagnosis.over_time import over_time
 from anabranch.diagnosis.text import note_on_shares, paths, shares, split_notes
 from anabranch.diagnosis.tried import tried_text
-from anabranch.directory import PROVENANCE, REPORT, Draft, dump, foreign
-from anabranch.plots.files import picture
+from anabranch.measures.causes import CAUSES
+from anabranch.measures.units import significant
+from anabranch.plots.files import picture as drawing
 from anabranch.plots.waiting import height, waiting
 from anabranch.plots.zoom import STYLE as ZOOM
-from anabranch.report import STYLE, table
+from anabranch.results import provenance
+from anabranch.results.directory import PROVENANCE, REPORT, Draft, dump, foreign
+from anabranch.results.page import maker, page, picture, table
 from anabranch.sentences import diagnose as say
-from anabranch.units import significant
-from anabranch.visible import visible
+from anabranch.sentences.escape import visible
 
 if TYPE_CHECKING:
     import os
 
-    from anabranch.capture_data import CaptureData
+    from anabranch.captures.data import CaptureData
 
 FORMAT = "anabranch-diagnosis"
 DIAGNOSIS = "diagnosis.json"
@@ -96,14 +95,10 @@ class DiagnosisDraft(Draft):
 
 def _waiting(connection: Mapping[str, Any]) -> str:
     """The figure of who waited for whom."""
-    svg = picture(lambda ax: waiting(connection, ax), "svg", {"height": height(connection)})
-    data = base64.b64encode(svg).decode()
+    svg = drawing(lambda ax: waiting(connection, ax), "svg", {"height": height(connection)}).decode()
     blocked = any(flow["blocked_others_s"] for flow in connection["subflows"])
     caption = [say.REPORT_WAITING_CAPTION(), *([say.REPORT_BLOCKING_CAPTION()] if blocked else [])]
-    return (
-        f'<figure style="margin-top: 1.5rem"><img alt="{say.REPORT_WAITING}" src="data:image/svg+xml;base64,{data}">'
-        f"<figcaption>{' '.join(caption)}</figcaption></figure>"
-    )
+    return picture(svg, say.REPORT_WAITING, " ".join(caption), ' style="margin-top: 1.5rem"')
 
 
 def _twin(summary: Mapping[str, Any]) -> list[str]:
@@ -169,13 +164,5 @@ def html(summary: Mapping[str, Any], capture: "CaptureData | None", made: Mappin
         (c.name, c.meaning, grounds[key]["kind"], grounds[key]["ground"]) for key, c in CAUSES.items() if key in grounds
     ]
     body += [f"<h2>{say.REPORT_GROUNDS}</h2>", table(say.REPORT_GROUNDS_HEAD, kinds, words=True)]
-    made_by = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
-    body += [f"<h2>{say.REPORT_MADE}</h2>", table(("", ""), made_by, words=True)]
-    return visible(
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title} - Anabranch</title>\n<style>{STYLE}{ZOOM}</style>\n</head>\n<body>\n"
-        + "\n".join(body)
-        + "\n</body>\n</html>\n",
-        keep="\n",
-    )
+    body += [f"<h2>{say.REPORT_MADE}</h2>", table(("", ""), maker(made), words=True)]
+    return page(title, body, ZOOM)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch.capture_data import CaptureData
+from anabranch.captures.data import CaptureData
 from anabranch.diagnosis.given import Given, add, rates
+from anabranch.diagnosis.measure import examined
 from anabranch.diagnosis.text import diagnosis_text
 from anabranch.diagnosis.tried import Watch, tried_text, with_trials
-from anabranch.directory import ResultError
-from anabranch.kinds import ANALYSIS, MEANING, RUN, kind
+from anabranch.results.directory import ResultError
+from anabranch.results.result_kinds import ANALYSIS, MEANING, RUN, kind
 from anabranch.sentences import diagnose as say
 from anabranch.tables import terminal_width
-from anabranch.why.measure import examined
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,7 +169,7 @@ def _of_folder(folder: str, poll: Callable[[int, int], None] | None, exact: Mapp
             raise ResultError(say.CAPACITY_OF_RUN(folder=folder))
         return _of_run(folder, poll)
     if found == ANALYSIS:
-        from anabranch.capture_store import again_readable
+        from anabranch.captures.store import again_readable
 
         return *examined(list(again_readable(folder)), poll, given=_adding(exact)), None
     wrong = say.WRONG_KIND(folder=folder, found=MEANING[found], run=MEANING[RUN], analysis=MEANING[ANALYSIS])
@@ -177,8 +177,8 @@ def _of_folder(folder: str, poll: Callable[[int, int], None] | None, exact: Mapp
 
 
 def _of_run(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
-    from anabranch.store import read
-    from anabranch.why.explanation import OtherTraceError, diagnose_run
+    from anabranch.diagnosis.explanation import OtherTraceError, diagnose_run
+    from anabranch.runs.store import read
 
     stored = read(folder)
     try:

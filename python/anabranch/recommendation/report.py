@@ -8,12 +8,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch import provenance
-from anabranch.directory import PROVENANCE, REPORT, SCENARIO, Draft, dump, foreign
 from anabranch.recommendation.text import compared, html, looked, table_html
-from anabranch.report import STYLE, table
+from anabranch.results import page as pages
+from anabranch.results import provenance
+from anabranch.results.directory import PROVENANCE, REPORT, SCENARIO, Draft, dump, foreign
+from anabranch.results.page import maker, table
 from anabranch.sentences import recommend as say
-from anabranch.visible import visible
+from anabranch.sentences.escape import visible
 
 if TYPE_CHECKING:
     import os
@@ -71,16 +72,6 @@ def page(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
     body += [table_html(looked(summary))] if summary["first_look"] else []
     why = [(escape(name), escape(text)) for name, text in [*summary["refused"].items(), *summary["failed"].items()]]
     body += [f"<h2>{say.REPORT_LEFT_OUT}</h2>", table(say.REPORT_LEFT_OUT_HEAD, why, words=True)] if why else []
-    made_by = [(say.REPORT_AGAIN, summary["command"]), *((name, str(made[name])) for name in _SHOWN)]
-    body += [f"<h2>{say.REPORT_MADE}</h2>", table(("", ""), [[escape(x) for x in row] for row in made_by], words=True)]
-    return visible(
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(body)
-        + "\n</body>\n</html>\n",
-        keep="\n",
-    )
-
-
-_SHOWN = ("command", "version", "started", "machine", "python")
+    made_by = [(escape(say.REPORT_AGAIN), escape(summary["command"])), *maker(made)]
+    body += [f"<h2>{say.REPORT_MADE}</h2>", table(("", ""), made_by, words=True)]
+    return pages.page(title, body)

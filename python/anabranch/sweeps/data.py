@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.nearest import hint
+from anabranch.sentences.nearest import hint
 from anabranch.sweeps import dataset, repeats
 from anabranch.sweeps.paired import METHODS, Interval, Intervals, differences, holm
 from anabranch.sweeps.places import Places, labelled, labels_frame, named

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.directory import ResultError, lock, missing, why
+from anabranch.results.directory import ResultError, lock, missing, why
 from anabranch.scenario import Scenario
 from anabranch.sweeps import dataset
 from anabranch.sweeps.columns import COLUMNS
