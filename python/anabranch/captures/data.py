@@ -8,12 +8,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from anabranch import _core
 from anabranch.measures.labels import Labels, connections_of
 from anabranch.results.directory import naming
 from anabranch.results.drafts import whole
+from anabranch.results.result_kinds import ANALYSIS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,8 @@ class Frames(Protocol):
 @dataclass(frozen=True, eq=False, repr=False)
 class CaptureData:
     """The numbers of captures; the attributes are those of `anabranch.captures.capture.Capture`."""
+
+    kind: ClassVar[str] = ANALYSIS
 
     summary: dict[str, Any]
     files: tuple[str, ...]

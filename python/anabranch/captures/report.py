@@ -2,8 +2,6 @@
 
 import base64
 import json
-import platform
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from anabranch.captures import text as capture_text
 from anabranch.captures.plots import CapturePlots
-from anabranch.captures.store import FORMAT, FORMAT_VERSION, SEQUENCE, WINDOW, sha256_of
+from anabranch.captures.store import SEQUENCE, WINDOW, sha256_of
 from anabranch.measures import units
 from anabranch.measures.labels import connections_of
 from anabranch.measures.table import MEASURES
@@ -20,15 +18,13 @@ from anabranch.plots import FIGURES, Look
 from anabranch.plots.files import picture
 from anabranch.plots.zoom import STYLE as ZOOM
 from anabranch.plots.zoom import zoomable
-from anabranch.results import provenance
-from anabranch.results.directory import PROVENANCE, REPORT, SERIES, SUMMARY, Draft, dump, foreign
+from anabranch.results.directory import PROVENANCE, REPORT, SERIES, SUMMARY, dump
 from anabranch.results.page import key_mark, maker, page, provenance_table, short_table, table
+from anabranch.results.result_kinds import ANALYSIS
+from anabranch.results.signed import SignedDraft, sign, write
 from anabranch.sentences import analyze as say
-from anabranch.sentences.escape import visible
 
 if TYPE_CHECKING:
-    import os
-
     from matplotlib.axes import Axes
 
     from anabranch.captures.data import CaptureData
@@ -83,78 +79,35 @@ def omitted(capture: "CaptureData") -> str:
     return say.OMITTED(names=" and ".join(titles), why=say.OMITTED_ACKS if lacking else say.OMITTED_PLACE)
 
 
-class CaptureDraft(Draft):
-    """A place for an analysis that is not finished yet; see `Draft`.
+class CaptureDraft(SignedDraft):
+    """A place for an analysis that is not finished yet; `sources` are its captures."""
 
-    Parameters
-    ----------
-    directory : path
-        Where the analysis is wanted.
-    command : sequence of str, optional
-        The command line.
-    files : sequence of str, optional
-        Captures that are analysed; without them an analysis of any others is replaced.
-    force : bool
-        Whether it may replace the analysis of other captures.
-    """
-
-    def __init__(
-        self,
-        directory: "str | os.PathLike[str]",
-        command: Sequence[str] | None = None,
-        files: Sequence[str] | None = None,
-        *,
-        force: bool = False,
-    ) -> None:
-        super().__init__(directory, force=force or files is None)
-        self._files = files
-        self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
-
-    def _write(self, result: "CaptureData", folder: Path) -> None:
-        write(result, folder, self.command)
+    kind = ANALYSIS
+    files = (SUMMARY, SERIES, SEQUENCE, WINDOW, REPORT)
+    figures = CAPTURE_FIGURES
 
     def _other(self, folder: Path) -> str | None:
         """A capture that grew is the same one."""
         stored = json.loads((folder / PROVENANCE).read_text(encoding="utf-8")).get("captures", [])
         names = [capture["name"] for capture in stored]
-        return None if names == self._files else f"the analysis of {', '.join(names)}"
+        return None if names == self._sources else f"the analysis of {', '.join(names)}"
 
-    def _is_ours(self, folder: Path) -> bool:
-        try:
-            marker = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return False
-        return isinstance(marker, dict) and marker.get("format") == FORMAT
+    def _write(self, result: "CaptureData", folder: Path) -> None:
+        import fastparquet
 
-    def _foreign(self, folder: Path) -> list[str]:
-        return foreign(folder, {SUMMARY, SERIES, SEQUENCE, WINDOW, PROVENANCE, REPORT}, CAPTURE_FIGURES)
-
-
-def write(capture: "CaptureData", folder: Path, command: str) -> None:
-    """Write the files of an analysis into the existing directory `folder`."""
-    import fastparquet
-
-    made: dict[str, Any] = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "version": capture.summary["version"],
-        "machine": provenance.machine(),
-        "python": platform.python_version(),
-        "command": command,
-        "started": provenance.now(),
-    }
-    (folder / SUMMARY).write_text(dump(capture.summary), encoding="utf-8", newline="\n")
-    for name, frame in ((SERIES, capture.subflows), (SEQUENCE, capture.sequence), (WINDOW, capture.window)):
-        fastparquet.write(str(folder / name), frame, compression="ZSTD", write_index=False)
-    figures = {name: image(capture, name, "svg").decode() for name in figures_of(capture)}
-    for name, svg in figures.items():
-        (folder / f"{name}.svg").write_text(svg, encoding="utf-8", newline="\n")
-    (folder / REPORT).write_text(capture_html(capture, figures, made), encoding="utf-8", newline="\n")
-    hashes = capture.hashes or [sha256_of(name) for name in capture.files]
-    made["protocol"] = capture.protocol
-    made["captures"] = [{"name": n, "sha256": sha256} for n, sha256 in zip(capture.files, hashes, strict=True)]
-    made["sha256"] = {name: sha256_of(folder / name) for name in (SUMMARY, SERIES, SEQUENCE, WINDOW)}
-    (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
+        made = self.signature(result.summary["version"])
+        write(folder, SUMMARY, dump(result.summary))
+        for name, frame in ((SERIES, result.subflows), (SEQUENCE, result.sequence), (WINDOW, result.window)):
+            fastparquet.write(str(folder / name), frame, compression="ZSTD", write_index=False)
+        figures = {name: image(result, name, "svg").decode() for name in figures_of(result)}
+        for name, svg in figures.items():
+            write(folder, f"{name}.svg", svg)
+        write(folder, REPORT, capture_html(result, figures, made))
+        hashes = result.hashes or [sha256_of(name) for name in result.files]
+        made["protocol"] = result.protocol
+        made["captures"] = [{"name": n, "sha256": sha256} for n, sha256 in zip(result.files, hashes, strict=True)]
+        made["sha256"] = {name: sha256_of(folder / name) for name in (SUMMARY, SERIES, SEQUENCE, WINDOW)}
+        sign(folder, made)
 
 
 def image(capture: "CaptureData", name: str, format: str, **look: Unpack[Look]) -> bytes:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.captures.data import CaptureData, measure
 from anabranch.results.directory import PROVENANCE, SERIES, SUMMARY, ResultError
-from anabranch.results.result_kinds import ANALYSIS, MEANING, kind
+from anabranch.results.result_kinds import ANALYSIS, kind, named
 
 if TYPE_CHECKING:
     import os
 
-FORMAT = "anabranch-capture"
 FORMAT_VERSION = 1
 SEQUENCE = "sequence.parquet"
 WINDOW = "window.parquet"
@@ -71,8 +70,8 @@ def marker(directory: "str | os.PathLike[str]") -> dict[str, Any]:
     """What marks a directory as an analysis: version, command, hashes."""
     folder = Path(directory)
     found = kind(folder)
-    if found != ANALYSIS:
-        raise ResultError(f"{folder}: {MEANING[found]}, not {MEANING[ANALYSIS]}")
+    if found.name != ANALYSIS:
+        raise ResultError(f"{folder}: {found.meaning}, not {named(ANALYSIS).meaning}")
     content: dict[str, Any] = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     if content.get("format_version") != FORMAT_VERSION:
         raise ResultError(

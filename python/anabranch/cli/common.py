@@ -211,17 +211,16 @@ def key_and_value(change: str, option: str = "--set", example: str = 'path.1.del
 
 def answer(result: "RunData | CaptureData", form: str, width: int | None = None) -> None:
     """Print `result` as ``json``, ``csv``, one of `FORMATS`, or not at all (``none``); text fits `width`."""
-    from anabranch.captures import text as capture_text
-    from anabranch.runs import text as runs_text
-    from anabranch.runs.data import RunData
+    from anabranch.results import result_kinds
 
     if form == "json":
         click.echo(json.dumps(result.summary, indent=2, allow_nan=False))  # ASCII, whatever the terminal's encoding
     elif form == "csv":
-        click.echo(runs_text.subflow_csv(result.summary), nl=False)
+        from anabranch.runs.text import subflow_csv
+
+        click.echo(subflow_csv(result.summary), nl=False)
     elif form in FORMATS:
-        made = runs_text.document(result) if isinstance(result, RunData) else capture_text.document(result)
-        click.echo(made.written(form, width))
+        click.echo(result_kinds.named(result.kind).document(result).written(form, width))
     sys.stdout.flush()
 
 

@@ -103,16 +103,23 @@ def replay(directory: str) -> int:
     If DIR is an analysis, analyse its captures again.
     """
     from anabranch.results.result_kinds import ANALYSIS, kind
+
+    return _analyse_again(directory) if kind(directory).name == ANALYSIS else _run_again(directory)
+
+
+def _analyse_again(directory: str) -> int:
+    from anabranch.captures.store import again
+
+    with capture_progress(quiet=False) as poll:
+        differs = again(directory, poll)
+    told = say.DIFFERS(folder=directory, names=", ".join(differs)) if differs else say.REPRODUCED(folder=directory)
+    click.echo(told, err=bool(differs))
+    return EXIT_FAILED if differs else 0
+
+
+def _run_again(directory: str) -> int:
     from anabranch.runs.store import read, untouched
 
-    if kind(directory) == ANALYSIS:
-        from anabranch.captures.store import again as analysed
-
-        with capture_progress(quiet=False) as poll:
-            differs = analysed(directory, poll)
-        told = say.DIFFERS(folder=directory, names=", ".join(differs)) if differs else say.REPRODUCED(folder=directory)
-        click.echo(told, err=bool(differs))
-        return EXIT_FAILED if differs else 0
     stored = read(directory)
     wanted = stored.provenance.trace_sha256
     with engine(lambda: interrupt.NOTHING, quiet=False) as poll:

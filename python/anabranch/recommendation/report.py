@@ -1,64 +1,39 @@
 """A recommendation on disk: the numbers, the recommended scenario, and one HTML file that needs nothing else."""
 
-import json
-import platform
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch.recommendation.text import compared, html, looked, table_html
 from anabranch.results import page as pages
-from anabranch.results import provenance
-from anabranch.results.directory import PROVENANCE, REPORT, SCENARIO, Draft, dump, foreign
+from anabranch.results.directory import REPORT, SCENARIO, dump
 from anabranch.results.page import maker, table
+from anabranch.results.result_kinds import RECOMMENDATION
+from anabranch.results.signed import SignedDraft, sign, write
 from anabranch.sentences import recommend as say
-from anabranch.sentences.escape import visible
 
 if TYPE_CHECKING:
-    import os
-
     from anabranch.scenario import Scenario
 
-FORMAT = "anabranch-recommendation"
-RECOMMENDATION = "recommendation.json"
+NUMBERS = "recommendation.json"
 
 
-class RecommendationDraft(Draft):
-    """A place for a recommendation that is not finished yet; see `Draft`."""
+class RecommendationDraft(SignedDraft):
+    """A place for a recommendation that is not finished yet."""
 
-    def __init__(self, directory: "str | os.PathLike[str]", command: Sequence[str] | None = None) -> None:
-        super().__init__(directory)
-        self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
+    kind = RECOMMENDATION
+    files = (NUMBERS, REPORT, SCENARIO)
 
     def _write(self, result: "tuple[Mapping[str, Any], Scenario | None]", folder: Path) -> None:
         """Write a summary, and the scenario that is recommended if there is one."""
         summary, scenario = result
-        made = {
-            "format": FORMAT,
-            "format_version": 1,
-            "version": summary["version"],
-            "machine": provenance.machine(),
-            "python": platform.python_version(),
-            "command": self.command,
-            "started": provenance.now(),
-        }
-        (folder / RECOMMENDATION).write_text(dump(summary), encoding="utf-8", newline="\n")
-        (folder / REPORT).write_text(page(summary, made), encoding="utf-8", newline="\n")
-        (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
+        made = self.signature(summary["version"])
+        write(folder, NUMBERS, dump(summary))
+        write(folder, REPORT, page(summary, made))
+        sign(folder, made)
         if scenario is not None:
-            (folder / SCENARIO).write_text(f"{scenario.expanded().toml}\n", encoding="utf-8", newline="\n")
-
-    def _is_ours(self, folder: Path) -> bool:
-        try:
-            marker = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return False
-        return isinstance(marker, dict) and marker.get("format") == FORMAT
-
-    def _foreign(self, folder: Path) -> list[str]:
-        return foreign(folder, {RECOMMENDATION, REPORT, PROVENANCE, SCENARIO}, ())
+            write(folder, SCENARIO, f"{scenario.expanded().toml}\n")
 
 
 def page(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from anabranch import _core
+from anabranch.results.result_kinds import MARKS, RUN
 from anabranch.sentences.escape import visible
 
-FORMAT = "anabranch-result"
 FORMAT_VERSION = 1
 
 
@@ -54,7 +54,7 @@ class Provenance:
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, after the two that mark a result's format."""
-        return {"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(self)}
+        return {"format": MARKS[RUN], "format_version": FORMAT_VERSION, **asdict(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Provenance":

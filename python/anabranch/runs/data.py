@@ -7,12 +7,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from anabranch import _core
 from anabranch.measures.labels import Labels, labels_of
 from anabranch.measures.timeline import Mark, marks_of
 from anabranch.results.provenance import Provenance
+from anabranch.results.result_kinds import RUN
 from anabranch.runs.link_series import links_frame
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Stored:
 @dataclass(frozen=True, eq=False, repr=False)
 class RunData:
     """The numbers of a run; the attributes are those of `anabranch.runs.run.Run`."""
+
+    kind: ClassVar[str] = RUN
 
     summary: dict[str, Any]
     toml: str

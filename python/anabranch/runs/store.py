@@ -19,7 +19,8 @@ from anabranch.results.directory import (
     foreign,
     missing,
 )
-from anabranch.results.provenance import FORMAT, FORMAT_VERSION, Provenance, sha256
+from anabranch.results.provenance import FORMAT_VERSION, Provenance, sha256
+from anabranch.results.result_kinds import MARKS, RUN, refusal
 from anabranch.runs.data import RunData, Stored
 
 if TYPE_CHECKING:
@@ -68,18 +69,8 @@ def _marker(folder: Path) -> dict[str, Any]:
         raise ResultError(f"{folder}: not an Anabranch result (it has no {PROVENANCE})") from None
     except (OSError, ValueError) as error:
         raise ResultError(f"{folder}: not an Anabranch result: {PROVENANCE}: {error}") from error
-    if not isinstance(marker, dict) or marker.get("format") != FORMAT:
-        hint = ""
-        if (folder / "sweep.json").exists():
-            hint = (
-                f"; it is a sweep, which ab.Sweep.load reads: repeat it with `anabranch sweep {folder} --out MINE`, "
-                f"then `anabranch compare {folder} MINE`"
-            )
-        elif isinstance(marker, dict) and marker.get("format") == "anabranch-capture":
-            hint = "; it is an analysis of captures: ab.Capture.load reads it"
-        elif isinstance(marker, dict) and marker.get("format") == "anabranch-diagnosis":
-            hint = "; it is a diagnosis: its numbers are in diagnosis.json, its figures in report.html"
-        raise ResultError(f"{folder}: not an Anabranch result ({PROVENANCE} does not say so){hint}")
+    if not isinstance(marker, dict) or marker.get("format") != MARKS[RUN]:
+        raise refusal(folder)
     if marker.get("format_version") != FORMAT_VERSION:
         raise ResultError(
             f"{folder}: a result of format {marker.get('format_version')}; this version of Anabranch reads format "

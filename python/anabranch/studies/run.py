@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.execution.progress import State
 from anabranch.results.directory import ResultError, dump
+from anabranch.results.result_kinds import MARKS, STUDY
 from anabranch.studies.base import Data, FigureSpec, Study, Table, TableSpec
 from anabranch.sweeps.document import read
 from anabranch.sweeps.execute import make
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from anabranch.sweeps.data import SweepData
     from anabranch.sweeps.task import Record
 
-FORMAT = "anabranch-study"
 MARKER = "study.json"
 REPORT = "report.html"
 SWEEPS, TABLES, FIGURES = "sweeps", "tables", "figures"
@@ -100,7 +100,7 @@ def stores(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         try:
             found = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-            mine = found["format"] == FORMAT and found["study"] == task.study.name
+            mine = found["format"] == MARKS[STUDY] and found["study"] == task.study.name
         except (OSError, ValueError, KeyError, TypeError):
             mine = False
         if not mine:
@@ -109,7 +109,7 @@ def stores(
                 "choose another with --out"
             )
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / MARKER, dump({"format": FORMAT, "study": task.study.name}).encode())
+    write_whole(folder / MARKER, dump({"format": MARKS[STUDY], "study": task.study.name}).encode())
     return {name: Store.open(folder / SWEEPS / name, plan, command, allow_mixed=None) for name, plan in plans.items()}
 
 
