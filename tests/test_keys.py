@@ -69,6 +69,24 @@ def test_the_tables_of_keys_are_those_of_the_program() -> None:
     assert text == renewed(text), "renew it: ANABRANCH_QUOTES=write pytest tests/test_keys.py"
 
 
+def test_the_types_of_keys_are_those_of_the_program() -> None:
+    file = Path(ab.__file__).with_name("_keys.pyi")
+    if os.environ.get("ANABRANCH_QUOTES") == "write":
+        file.write_text(scenario_keys.stub(), encoding="utf-8", newline="\n")
+    assert file.read_text(encoding="utf-8") == scenario_keys.stub(), (
+        "renew it: ANABRANCH_QUOTES=write pytest tests/test_keys.py"
+    )
+
+
+def test_the_typed_keys_are_keys_of_a_scenario() -> None:
+    base = ab.Scenario.two_path("5 Mbit/s, 10 ms", "2 Mbit/s, 10 ms", transfer="1 MB")
+    assert {"connection.scheduler", "path.1.delay", "path.0.wifi.distance", "duration"} <= scenario_keys.paths().keys()
+    for name in scenario_keys.paths():
+        with pytest.raises(ab.ScenarioError) as refused:
+            base.set(name, "\x00").check()
+        assert "unknown key" not in str(refused.value), name
+
+
 def test_every_key_is_in_the_documentation() -> None:
     scenario, links = ((DOCS / name).read_text(encoding="utf-8") for name in ("scenario.md", "links.md"))
     for key in KEYS:

@@ -2,7 +2,7 @@
 
 import json
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -89,3 +89,62 @@ def _value(key: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _SCALAR = {"type": ["string", "number", "boolean"]}
+
+
+_PATHS = ("path.0", "path.1")
+"""Elements of lists whose keys an editor completes: the two paths of most scenarios."""
+
+
+def paths() -> dict[str, Mapping[str, Any]]:
+    """Return the key paths that an editor completes, with the entries of the table of keys.
+
+    These are the keys of the tables that stand at the top level, and of the first two paths. `Scenario.set` takes many
+    more: of other elements of lists, and of names of links.
+
+    >>> [name for name in paths() if name.startswith("path.1.rate")][:3]
+    ['path.1.rate', 'path.1.rate_up', 'path.1.rate_down']
+    """
+    found = dict(_within("root", ""))
+    for prefix in _PATHS:
+        found |= _within("path", f"{prefix}.")
+    return found
+
+
+def _within(table: str, prefix: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for key in (key for key in every() if key["table"] == table):
+        if table != "root" or not (key["tables"] or key["lists"]):
+            yield from (
+                (f"{prefix}{key['key']}{end}", key) for end in ("", "_up", "_down")[: 3 if key["directed"] else 1]
+            )
+        for inner in key["tables"] if table in {"root", "path"} else ():
+            yield from _within(inner, f"{prefix}{key['key']}.")
+
+
+def stub() -> str:
+    """Return the text of ``_keys.pyi``: types of the key paths, for editors and type checkers."""
+    lines = [
+        '"""Key paths that `Scenario.set` takes: written by `ANABRANCH_QUOTES=write pytest tests/test_keys.py`."""',
+        "# fmt: off",
+        "# ruff: noqa: E501",
+        "",
+        "from typing import Literal, TypedDict",
+        "",
+        "Value = str | int | float | bool",
+        "",
+        "Key = Literal[",
+        *(f"    {json.dumps(name)}," for name in paths()),
+        "]",
+        "",
+        'Changes = TypedDict("Changes", {',
+        *(f"    {json.dumps(name)}: {_type(key['schema'])}," for name, key in paths().items()),
+        "}, total=False)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """The type of a value: its words, if the list of words is closed."""
+    words = schema.get("enum", ())
+    if words and all(isinstance(word, str) for word in words):
+        return f"Literal[{', '.join(map(json.dumps, words))}]"
+    return "bool" if schema == {"type": "boolean"} else "Value"
