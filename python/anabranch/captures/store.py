@@ -1,4 +1,4 @@
-"""Reading an analysis of captures from its directory, and making it again; `capture_report` writes it."""
+"""Reading an analysis of captures from its directory, and making it again; `report` writes it."""
 
 import hashlib
 import io
