@@ -1,12 +1,13 @@
 """Diagnoses as a kind of result."""
 
 from anabranch.results.result_kinds import DIAGNOSIS, ResultKind
+from anabranch.sentences import diagnose as say
 
 
 class _Diagnoses(ResultKind):
     name = DIAGNOSIS
     meaning = "a diagnosis"
-    hint = "; it is a diagnosis: its numbers are in diagnosis.json, its figures in report.html"
+    hint = f"; {say.IN_PLACE_OF_RUN()}"
 
 
 KIND = _Diagnoses()

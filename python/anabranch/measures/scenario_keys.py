@@ -125,7 +125,6 @@ def stub() -> str:
     lines = [
         '"""Key paths that `Scenario.set` takes: written by `ANABRANCH_QUOTES=write pytest tests/test_keys.py`."""',
         "# fmt: off",
-        "# ruff: noqa: E501",
         "",
         "from typing import Literal, TypedDict",
         "",
