@@ -145,6 +145,7 @@ def test_a_signal_ends_a_run_as_ctrl_c_does(tmp_path: Path, name: str) -> None:
 @posix
 def test_nohup_keeps_a_run_alive(tmp_path: Path) -> None:
     code = "import signal, os; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
-    code += "from anabranch.execution import interrupt; interrupt.install(); os.kill(os.getpid(), signal.SIGHUP); print('alive')"
+    code += "from anabranch.execution import interrupt; interrupt.install(); "
+    code += "os.kill(os.getpid(), signal.SIGHUP); print('alive')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "alive\n")
