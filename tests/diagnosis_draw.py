@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from anabranch import _core
-from anabranch.causes import CAUSES
+from anabranch.measures.causes import CAUSES
 
 STRATA = tuple(cause for cause in CAUSES if cause != "link")
 """Causes that a subflow may have."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from anabranch import _core
-from anabranch.causes import CAUSES
-from anabranch.why.measure import diagnose_captures
+from anabranch.diagnosis.measure import diagnose_captures
+from anabranch.measures.causes import CAUSES
 from degraded import KINDS as DAMAGES
 from degraded import degrade
 from diagnosis_draw import KINDS, NEVER_UP, STRATA, Draft, draw, kind_of, true_shares

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import anabranch as ab
-from anabranch.causes import CAUSES
-from anabranch.units import percent, rate
+from anabranch.measures.causes import CAUSES
+from anabranch.measures.units import percent, rate
 
 FOLDER = Path(__file__).parent.parent / "examples" / "slow"
 

@@ -3,8 +3,8 @@
 import time
 from pathlib import Path
 
-from anabranch.experiments import result, run
-from anabranch.experiments.base import Data, Entry, Study
+from anabranch.studies import result, run
+from anabranch.studies.base import Data, Entry, Study
 from figure_texts import assert_fits, assert_logarithmic_axes_can_be_read
 
 

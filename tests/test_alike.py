@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import anabranch as ab
-from anabranch.alike import groups, said
+from anabranch.sweeps.comparable import groups, said
 from helpers import Command
 
 BULK = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="500 kB").set("connection.nagle", False)

@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 
 import anabranch as ab
-from anabranch import cluster
-from anabranch.extras import ClusterError
-from anabranch.sweeps import plan
+from anabranch.install.optional_deps import ClusterError
+from anabranch.sweeps import cluster, plan
 from anabranch.sweeps.plan import Options
 from anabranch.sweeps.task import Record, Task
 from helpers import Command

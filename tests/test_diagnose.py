@@ -8,10 +8,10 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core
-from anabranch.causes import CAUSES
-from anabranch.explain import limits
+from anabranch.diagnosis.verdict import _paths
+from anabranch.measures.causes import CAUSES
+from anabranch.runs.limits import limits
 from anabranch.sentences import diagnose as say
-from anabranch.why.verdict import _paths
 from helpers import Command, Page
 
 ROOT = Path(__file__).parent.parent

@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch import units
 from anabranch.diagnosis.page import notebook_html
+from anabranch.diagnosis.verdict import verdict
+from anabranch.measures import units
 from anabranch.sentences import common
 from anabranch.sentences import diagnose as say
-from anabranch.why.verdict import verdict
 from degraded import Packet, missing, read, write
 from helpers import Command
 

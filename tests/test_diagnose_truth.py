@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from anabranch.causes import SENDERS_OWN
+from anabranch.measures.causes import SENDERS_OWN
 from diagnosis_draw import KINDS, STRATA
 from diagnosis_truth import VIEWS, Outcome, measure, score
 

@@ -1,11 +1,14 @@
 """Pages wrap at 100 columns, their links lead somewhere, and every page can be found from the first one."""
 
+import pkgutil
 import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+import anabranch as ab
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -114,3 +117,23 @@ def test_anchors_are_those_of_github(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# Low satellites: `leo`\n## A\n```\n# no heading\n```\n## A\n## [x](y.md) & z\n", encoding="utf-8")
     assert anchors(page) == {"low-satellites-leo", "a", "a-1", "x--z"}
+
+
+SHOWN = [page for page in PAGES if page.name != "CHANGELOG.md"] + sorted((ROOT / "examples").rglob("*.py"))
+
+
+def test_every_import_and_name_that_is_shown_works() -> None:
+    """CHANGELOG.md keeps the names of its time."""
+    text = "\n".join(page.read_text(encoding="utf-8") for page in SHOWN)
+    statements = set(
+        re.findall(r"^(?:>>> | *)((?:from anabranch[\w.]* import|import anabranch)[^#\n]*)$", text, re.MULTILINE)
+    )
+    assert "import anabranch as ab" in statements
+    for statement in statements:
+        exec(statement, {})
+    names = set(re.findall(r"\banabranch(?:\.[a-z_]\w*){2,}(?=\W)", text))
+    assert {"anabranch.script.run", "anabranch.series.throughput", "anabranch.traces.load"} <= names
+    for name in names:
+        assert pkgutil.resolve_name(name) is not None
+    for name in set(re.findall(r"\bab\.([A-Za-z_]\w*)", text)):
+        assert hasattr(ab, name), name

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
-from anabranch import drafts
+from anabranch.results import drafts
 from helpers import Command
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and links as POSIX has them")

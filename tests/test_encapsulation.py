@@ -85,7 +85,7 @@ def test_the_capacity_of_a_path_does_not_depend_on_the_tunnel(here: Path, comman
 
 
 def test_an_analysis_that_an_older_version_stored_is_still_shown(tunnel: str, command: Command) -> None:
-    from anabranch.capture_text import about
+    from anabranch.captures.text import about
 
     summary = json.loads(command("analyze", tunnel, "--json").out)
     for key in (

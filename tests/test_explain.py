@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import anabranch as ab
-from anabranch import units
-from anabranch.causes import CAUSES
-from anabranch.explain import limits
+from anabranch.diagnosis.explanation import LEGACY, explain
+from anabranch.measures import units
+from anabranch.measures.causes import CAUSES
+from anabranch.runs.limits import limits
 from anabranch.sentences import diagnose as say
-from anabranch.why.explanation import LEGACY, explain
 
 ROOT = Path(__file__).parent.parent
 PATHS = ("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms")
@@ -32,7 +32,7 @@ def test_the_text_answer_and_the_report_say_it_in_one_line(finished: ab.Run) -> 
     line = limits(finished.summary)
     assert line.startswith("limited by: ")
     assert line in str(finished).splitlines()
-    from anabranch.report import report_html
+    from anabranch.runs.report import report_html
 
     assert line[1:] in report_html(finished, {}, "out")
 

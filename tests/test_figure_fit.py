@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 import anabranch as ab
 from anabranch import plots
-from anabranch.capture_plots import CapturePlots
-from anabranch.capture_report import CAPTURE_FIGURES
+from anabranch.captures.plots import CapturePlots
+from anabranch.captures.report import CAPTURE_FIGURES
 from anabranch.plots import files, style
 from anabranch.plots.axis import round_numbers
 from anabranch.plots.beside import beside

@@ -11,10 +11,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import anabranch as ab
-from anabranch import measures
-from anabranch.experiments.panels import bars, within
+from anabranch.measures import table as measures
 from anabranch.plots import sweep as sweep_plots
 from anabranch.plots.wording import renamed
+from anabranch.studies.panels import bars, within
 from anabranch.sweeps import figures, report
 from anabranch.sweeps.paired import Interval
 from anabranch.sweeps.timed import timed_cells

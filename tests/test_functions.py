@@ -28,7 +28,7 @@ SMALL = ab.Scenario.of_paths(LINES, transfer="300 kB")
 
 @pytest.mark.parametrize(
     ("name", "package"),
-    [("recommend", "recommendation"), ("compare", "comparison"), ("study", "experiments"), ("diagnose", "diagnosis")],
+    [("recommend", "recommendation"), ("compare", "comparison"), ("study", "studies"), ("diagnose", "diagnosis")],
 )
 def test_importing_the_package_leaves_the_function_as_it_is(name: str, package: str) -> None:
     """In a process of its own, in either order."""

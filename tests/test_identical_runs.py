@@ -12,10 +12,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import anabranch as ab
-from anabranch.experiments import find
-from anabranch.experiments.base import Data
-from anabranch.experiments.page import _identical
-from anabranch.experiments.schedulers.measures import ratio
+from anabranch.studies import find
+from anabranch.studies.base import Data
+from anabranch.studies.page import _identical
+from anabranch.studies.schedulers.measures import ratio
 from anabranch.sweeps import dataset, repeats
 from anabranch.sweeps.chance import nothing_random
 from anabranch.sweeps.data import Rows

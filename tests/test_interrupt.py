@@ -115,7 +115,7 @@ def test_an_interrupt_while_the_command_still_loads_is_quiet(tmp_path: Path) -> 
     assert interrupted_on_import("anabranch.cli", tmp_path, "list") == (130, "interrupted: nothing was written\n")
 
 
-@pytest.mark.parametrize("module", ["numpy", "pandas", "fastparquet", "matplotlib.figure", "anabranch.report"])
+@pytest.mark.parametrize("module", ["numpy", "pandas", "fastparquet", "matplotlib.figure", "anabranch.runs.report"])
 def test_an_interrupt_while_the_result_is_written_leaves_none(tmp_path: Path, module: str) -> None:
     status, err = interrupted_on_import(module, tmp_path, "demo", "--out", "deep/result")
     assert (status, err) == (130, "interrupted: nothing was written\n")

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch import _core, scenario_keys
+from anabranch import _core
 from anabranch.cli.main import run_command
 from anabranch.diagnosis.remedies import _is_constant
+from anabranch.measures import scenario_keys
 from anabranch.sweeps.chance import nothing_random
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -66,6 +67,24 @@ def test_the_tables_of_keys_are_those_of_the_program() -> None:
         page.write_text(renewed(text), encoding="utf-8")
         text = page.read_text(encoding="utf-8")
     assert text == renewed(text), "renew it: ANABRANCH_QUOTES=write pytest tests/test_keys.py"
+
+
+def test_the_types_of_keys_are_those_of_the_program() -> None:
+    file = Path(ab.__file__).with_name("_keys.pyi")
+    if os.environ.get("ANABRANCH_QUOTES") == "write":
+        file.write_text(scenario_keys.stub(), encoding="utf-8", newline="\n")
+    assert file.read_text(encoding="utf-8") == scenario_keys.stub(), (
+        "renew it: ANABRANCH_QUOTES=write pytest tests/test_keys.py"
+    )
+
+
+def test_the_typed_keys_are_keys_of_a_scenario() -> None:
+    base = ab.Scenario.two_path("5 Mbit/s, 10 ms", "2 Mbit/s, 10 ms", transfer="1 MB")
+    assert {"connection.scheduler", "path.1.delay", "path.0.wifi.distance", "duration"} <= scenario_keys.paths().keys()
+    for name in scenario_keys.paths():
+        with pytest.raises(ab.ScenarioError) as refused:
+            base.set(name, "\x00").check()
+        assert "unknown key" not in str(refused.value), name
 
 
 def test_every_key_is_in_the_documentation() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
-from anabranch.explain import limits
-from anabranch.notebook import capture_html, scenario_html
+from anabranch.captures.notebook import notebook_html
+from anabranch.runs.limits import limits
+from anabranch.runs.scenario_page import scenario_html
 from helpers import SEVERAL, TWO_PATHS, Page
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.toml"))
@@ -102,4 +103,4 @@ def test_captures_are_shown_with_their_connections_and_subflows(here: Path) -> N
     assert "out-of-order ratio" in text
     for name in capture.labels.values():
         assert name in text
-    assert capture._repr_html_() == capture_html(capture)
+    assert capture._repr_html_() == notebook_html(capture)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
-from anabranch.capture_report import CaptureDraft
+from anabranch.captures.report import CaptureDraft
 from anabranch.diagnosis.report import DiagnosisDraft
-from anabranch.directory import ResultError
-from anabranch.store import RunDraft
+from anabranch.results.directory import ResultError
+from anabranch.runs.store import RunDraft
 from helpers import TWO_PATHS, Command
 from test_interrupt import ENDLESS
 
@@ -96,7 +96,7 @@ def test_two_commands_do_not_write_one_folder_at_once(command: Command, scenario
 def test_a_killed_command_leaves_no_lock(command: Command, scenario_file: Path) -> None:
     code = """
 import os, signal
-from anabranch.store import RunDraft
+from anabranch.runs.store import RunDraft
 with RunDraft("out") as draft:
     open(draft._folder.joinpath("summary.json"), "w").write("{")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -144,7 +144,8 @@ def test_a_signal_ends_a_run_as_ctrl_c_does(tmp_path: Path, name: str) -> None:
 
 @posix
 def test_nohup_keeps_a_run_alive(tmp_path: Path) -> None:
-    code = "import signal, os; signal.signal(signal.SIGHUP, signal.SIG_IGN); from anabranch import interrupt; "
-    code += "interrupt.install(); os.kill(os.getpid(), signal.SIGHUP); print('alive')"
+    code = "import signal, os; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
+    code += "from anabranch.execution import interrupt; interrupt.install(); "
+    code += "os.kill(os.getpid(), signal.SIGHUP); print('alive')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "alive\n")

@@ -11,8 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import anabranch as ab
-from anabranch import plots, series
-from anabranch.marks import Mark, marks_of
+from anabranch import plots
+from anabranch.measures import series
+from anabranch.measures.timeline import Mark, marks_of
 from anabranch.plots import style
 from anabranch.plots.size import LookError, inches
 from helpers import Command

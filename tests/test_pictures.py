@@ -72,7 +72,7 @@ def test_bars_of_who_waited_are_as_long_as_what_was_measured(tmp_path: Path) -> 
 
 
 def test_every_cause_has_its_colour() -> None:
-    from anabranch.causes import CAUSES
+    from anabranch.measures.causes import CAUSES
 
     assert list(SHADES) == list(CAUSES)
     assert len(set(SHADES.values())) == len(CAUSES)

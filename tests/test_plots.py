@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import anabranch as ab
-from anabranch import plots, series
+from anabranch import plots
+from anabranch.measures import series
 from anabranch.plots import style
 from anabranch.plots.algorithms import PALETTE
 

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch import redraw
-from anabranch.directory import PROVENANCE, REPORT, SUMMARY
+from anabranch import plots
+from anabranch.captures import report
+from anabranch.cli import redraw
+from anabranch.results.directory import PROVENANCE, REPORT, SUMMARY
 from anabranch.sweeps import piece
 
 MARK = "\"'><img src=x>"
@@ -71,9 +73,9 @@ def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures take most of the time, and stand in pages as images, encoded."""
     from anabranch.sweeps import figures
 
-    monkeypatch.setattr(redraw, "render", lambda _: {})
-    monkeypatch.setattr(redraw, "image", lambda *_, **__: b"")
-    monkeypatch.setattr(redraw, "capture_image", lambda *_, **__: b"<svg/>")
+    monkeypatch.setattr(plots, "render", lambda _: {})
+    monkeypatch.setattr(plots, "image", lambda *_, **__: b"")
+    monkeypatch.setattr(report, "image", lambda *_, **__: b"<svg/>")
     monkeypatch.setattr(figures, "image", lambda *_, **__: b"")
 
 

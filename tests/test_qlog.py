@@ -59,7 +59,7 @@ def test_events_are_as_many_as_the_capture_counts(command: Command, tmp_path: Pa
 
 
 def test_both_ends_of_a_run_have_every_segment_that_arrived_twice(tmp_path: Path) -> None:
-    from anabranch.capture_data import write_qlog
+    from anabranch.captures.data import write_qlog
 
     run = ab.Scenario.two_path("5 Mbit/s, 30 ms", "2 Mbit/s, 10 ms", transfer="300 kB").run(pcap=tmp_path)
     files = sorted(tmp_path.glob("*.pcapng"))
@@ -83,7 +83,7 @@ def test_diagnose_writes_the_same(command: Command, tmp_path: Path) -> None:
 
 def test_the_vantage_point_is_a_network_whose_flow_is_named(tmp_path: Path) -> None:
     """draft-ietf-quic-qlog-main-schema, VantagePoint: of the type "network" the flow is required."""
-    from anabranch.capture_data import write_qlog
+    from anabranch.captures.data import write_qlog
 
     write_qlog([LINUX], tmp_path / "out")
     head, *events = records(tmp_path / "out")
@@ -93,7 +93,7 @@ def test_the_vantage_point_is_a_network_whose_flow_is_named(tmp_path: Path) -> N
 
 def test_a_file_that_cannot_be_made_whole_stays_as_it_was(tmp_path: Path) -> None:
     """The capture is no capture: what was there before is still there, and nothing else is."""
-    from anabranch.capture_data import write_qlog
+    from anabranch.captures.data import write_qlog
 
     (tmp_path / "bad.pcap").write_bytes(b"this is no capture")
     (tmp_path / "out").write_text("before")
@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_made_whole_stays_as_it_was(tmp_path: Path) -> Non
 
 
 def test_a_pipe_is_written_as_it_is(tmp_path: Path) -> None:
-    from anabranch.capture_data import write_qlog
+    from anabranch.captures.data import write_qlog
 
     os.mkfifo(tmp_path / "pipe")
     with (tmp_path / "read").open("wb") as file, subprocess.Popen(["cat", tmp_path / "pipe"], stdout=file) as reader:

@@ -53,7 +53,7 @@ def test_the_commands_in_the_report_work(command: Command, scenario_file: Path) 
 def test_a_title_cannot_break_the_page() -> None:
     scenario = ab.Scenario.two_path("5 Mbit/s, 1 ms", "2 Mbit/s, 1 ms", transfer="100 kB")
     run = scenario.set("title", "a <b> & </title><script>").run()
-    from anabranch.report import report_html
+    from anabranch.runs.report import report_html
 
     page = Page(report_html(run, {}, "out"))
     assert "script" not in page.tags
@@ -61,7 +61,7 @@ def test_a_title_cannot_break_the_page() -> None:
 
 
 def test_a_report_of_several_connections_has_a_table_of_them(several: ab.Run) -> None:
-    from anabranch.report import report_html
+    from anabranch.runs.report import report_html
 
     page = Page(report_html(several, plots.render(several), "out"))
     assert page.tags.count("table") == 3

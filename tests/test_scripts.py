@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch import script
+from anabranch.packetdrill import script
 from helpers import Command
 
 SCRIPTS = sorted((Path(__file__).parents[1] / "stack" / "scripts").glob("*.pkt"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from anabranch import script
+from anabranch.packetdrill import script
 
 OPENED = """
  0 socket(..., SOCK_STREAM, IPPROTO_MPTCP) = 3

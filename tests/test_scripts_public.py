@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch import script
+from anabranch.packetdrill import script
 
 LISTENING = """
  0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3

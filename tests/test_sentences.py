@@ -16,21 +16,22 @@ import click
 import pytest
 
 import anabranch
-from anabranch import measures, script
 from anabranch.cli.group import cli
-from anabranch.experiments import sentences as experiments
-from anabranch.experiments.aina2014 import sentences as aina2014
-from anabranch.experiments.arabi2014 import sentences as arabi2014
-from anabranch.experiments.ict2016 import sentences as ict2016
-from anabranch.experiments.links_today import sentences as links_today
-from anabranch.experiments.pareto import sentences as pareto
-from anabranch.experiments.raiciu2011 import sentences as raiciu2011
-from anabranch.experiments.receive_buffer import sentences as receive_buffer
-from anabranch.experiments.reordering import sentences as reordering
-from anabranch.experiments.schedulers import sentences as schedulers
-from anabranch.experiments.sims2014 import sentences as sims2014
-from anabranch.experiments.simult_flows import sentences as simult_flows
+from anabranch.measures import table as measures
+from anabranch.packetdrill import script
 from anabranch.sentences import Phrase, Sentence, analyze, common, diagnose, recommend, run, sweep, tools
+from anabranch.studies import sentences as studies
+from anabranch.studies.alheid_2014_aina import sentences as alheid_2014_aina
+from anabranch.studies.alheid_2014_sims import sentences as alheid_2014_sims
+from anabranch.studies.alheid_2016_ict import sentences as alheid_2016_ict
+from anabranch.studies.arabi_2014_icipee import sentences as arabi_2014_icipee
+from anabranch.studies.links_today import sentences as links_today
+from anabranch.studies.pareto import sentences as pareto
+from anabranch.studies.raiciu_2011_fattree import sentences as raiciu_2011_fattree
+from anabranch.studies.receive_buffer import sentences as receive_buffer
+from anabranch.studies.reordering_today import sentences as reordering_today
+from anabranch.studies.schedulers import sentences as schedulers
+from anabranch.studies.simult_flows import sentences as simult_flows
 
 ROOT = Path(anabranch.__file__).parent
 WORDS = 30
@@ -142,15 +143,15 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "claim": ("the gain costs memory",),
     "numbers": ("reordering buffer 11 kB without and 470 kB with Eifel",),
     "detector": ("RACK-TLP", "reordering degree"),
-    "than": (reordering.MORE_THAN, reordering.LESS_THAN),
-    "more": (reordering.MORE_THAN, reordering.NOT_MORE_THAN),
+    "than": (reordering_today.MORE_THAN, reordering_today.LESS_THAN),
+    "more": (reordering_today.MORE_THAN, reordering_today.NOT_MORE_THAN),
     **dict.fromkeys(
         ("far", "careful", "aggressive", "eifel", "one", "mixed", "both", "rack", "rack_both"), ("0.5", "9.9")
     ),
     **dict.fromkeys(("learned", "steady", "plain", "counter", "degree"), ("0.5", "6.6 and 6.0")),
     "displacement": ("2", "4"),
     "judge": ("Eifel", "none"),
-    "needless": ("13.00 %", reordering.LITTLE),
+    "needless": ("13.00 %", reordering_today.LITTLE),
     "none": ("0.0", "4.5"),
     "held": ("1", "470"),
     "cost": ("7.8 Mbit/s with equal delays, 6.0 with 2 round trips between them",),
@@ -217,16 +218,16 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "recovery": ("D-SACK", "NoPR"),
     "recoveries": ("D-SACK 5.3 Mbit/s (paper: 6.1 Mbit/s; 2 of 3 within a tenth)",),
     "seen": ("D-SACK 0 of 12 episodes, Eifel 12 of 12 episodes",),
-    "spurious": (aina2014.SPURIOUS_NONE, aina2014.SPURIOUS(episodes="0.2")),
+    "spurious": (alheid_2014_aina.SPURIOUS_NONE, alheid_2014_aina.SPURIOUS(episodes="0.2")),
     **dict.fromkeys(("stalled", "alive", "choices"), ("0 of 15", "all 15")),
     **dict.fromkeys(("lowest", "highest"), ("as chosen", "MAC queue of today: 500 packets, 500 ms")),
     "spreads": ("legacy model, no recovery 2.40 Mbit/s (no fading) to 4.00 Mbit/s (as chosen), D-SACK 3.10 Mbit/s",),
-    "falls": (sims2014.FALLS(half=40), sims2014.FALLS_NOT(rate="4.20", last=100)),
+    "falls": (alheid_2014_sims.FALLS(half=40), alheid_2014_sims.FALLS_NOT(rate="4.20", last=100)),
     "ends": ("", " and has less than 1 Mbit/s from 80 m on"),
     "links": ("two subflows", "three subflows"),
-    "together": (arabi2014.NO_CHOICE, "as chosen and constant delays"),
-    "nothing": ("", arabi2014.NOTHING),
-    "frto": (arabi2014.BELOW(share="35"), arabi2014.ABOVE(share="1")),
+    "together": (arabi_2014_icipee.NO_CHOICE, "as chosen and constant delays"),
+    "nothing": ("", arabi_2014_icipee.NOTHING),
+    "frto": (arabi_2014_icipee.BELOW(share="35"), arabi_2014_icipee.ABOVE(share="1")),
     "dsack": ("2.40 Mbit/s (no fading) to 4.00 Mbit/s (as chosen)",),
 }
 """By name of a value: what it may be, at both ends."""
@@ -248,24 +249,27 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "diagnose.HOST_BUSY": {"cost": ("2 us", "1.5 ms"), "share": ("90 %", "100 %")},
     "tools.RANGES": {"least": ("0",), "most": ("1000",)},
     "tools.FIGURE": {"value": ("median 18 Mbit/s",)},
-    "aina2014.SEEN": {"seen": (0, 300), "total": (1, 300)},
-    "arabi2014.OPENING": {"worse": (arabi2014.WORSE, arabi2014.BETTER)},
-    **{f"{name}.HELPS": {"better": ("1 of 24", "all 24"), "worse": (0, 1, 24)} for name in ("arabi2014", "ict2016")},
-    "ict2016.REPRODUCTION": {"ratios": ("NoPR with Uncoupled 6.5 % (paper: 6.6 %)",)},
-    "ict2016.COUPLED": {"shares": ("52 to 80 %",)},
-    "ict2016.INDEPENDENT": {"shares": ("52 to 80 %",), "change": ("-0.1 to 1.2 %",)},
-    "arabi2014.INDEPENDENT_SHARES": {"shares": ("82 to 90 %",)},
-    "sims2014.INDEPENDENT": {"change": ("-0.1 to 1.2 %",)},
-    "sims2014.REPRODUCTION_ONE": {"near": ("all 3", "2 of 3")},
-    "sims2014.QUEUE": {"shares": ("", " (68 % and 2 % of 6 Mbit/s)")},
-    "sims2014.SPREADS": {"none": ("4.00 Mbit/s (as chosen) to 4.10 Mbit/s (no fading)",)},
-    "arabi2014.REPRODUCTION": {
-        "best": ("D-SACK, Uncoupled, 9.51 Mbit/s",),
-        "eifel": (arabi2014.BELOW(share="35"), arabi2014.ABOVE(share="1")),
+    "alheid_2014_aina.SEEN": {"seen": (0, 300), "total": (1, 300)},
+    "arabi_2014_icipee.OPENING": {"worse": (arabi_2014_icipee.WORSE, arabi_2014_icipee.BETTER)},
+    **{
+        f"{name}.HELPS": {"better": ("1 of 24", "all 24"), "worse": (0, 1, 24)}
+        for name in ("arabi_2014_icipee", "alheid_2016_ict")
     },
-    "arabi2014.BOTH": {"linked": ("4.00 Mbit/s",), "plain": ("4.00 Mbit/s",)},
-    "arabi2014.PEAK": {"peak": ("10.1 Mbit/s",)},
-    "arabi2014.WITH_UNIT": {"best": ("D-SACK, Uncoupled, 9.51",)},
+    "alheid_2016_ict.REPRODUCTION": {"ratios": ("NoPR with Uncoupled 6.5 % (paper: 6.6 %)",)},
+    "alheid_2016_ict.COUPLED": {"shares": ("52 to 80 %",)},
+    "alheid_2016_ict.INDEPENDENT": {"shares": ("52 to 80 %",), "change": ("-0.1 to 1.2 %",)},
+    "arabi_2014_icipee.INDEPENDENT_SHARES": {"shares": ("82 to 90 %",)},
+    "alheid_2014_sims.INDEPENDENT": {"change": ("-0.1 to 1.2 %",)},
+    "alheid_2014_sims.REPRODUCTION_ONE": {"near": ("all 3", "2 of 3")},
+    "alheid_2014_sims.QUEUE": {"shares": ("", " (68 % and 2 % of 6 Mbit/s)")},
+    "alheid_2014_sims.SPREADS": {"none": ("4.00 Mbit/s (as chosen) to 4.10 Mbit/s (no fading)",)},
+    "arabi_2014_icipee.REPRODUCTION": {
+        "best": ("D-SACK, Uncoupled, 9.51 Mbit/s",),
+        "eifel": (arabi_2014_icipee.BELOW(share="35"), arabi_2014_icipee.ABOVE(share="1")),
+    },
+    "arabi_2014_icipee.BOTH": {"linked": ("4.00 Mbit/s",), "plain": ("4.00 Mbit/s",)},
+    "arabi_2014_icipee.PEAK": {"peak": ("10.1 Mbit/s",)},
+    "arabi_2014_icipee.WITH_UNIT": {"best": ("D-SACK, Uncoupled, 9.51",)},
     "links_today.ROAD_SINGLE": {"rates": ("30 Mbit/s with cubic and 56 Mbit/s with bbr",)},
     "diagnose.LIKE": {"losses": (-9.9, 9.9), "goodput": (-99.9, 0.0, 123.4), "shares": (0.0, 99.9)},
     "diagnose.FOLLOW": {"time": (0.1, 86400.0)},
@@ -296,16 +300,16 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     },
     "sweep.WRONG_PROBABILITY": {"value": (0.1, 1.5)},
     "sweep.TOO_MANY_SEEDS": {"most": (1_000_000,), "cap": (2_000_000,)},
-    "reordering.TODAY": {"rate": ("10",), "second": ("reordering degree",), "goodput": ("0.5", "9.9")},
-    "reordering.RACK_JUDGE": {"goodput": ("0.5", "9.9")},
-    "reordering.ESCAPE": {"none": ("0.7",)},
-    "reordering.EIFEL_NEEDLESS": {"needless": ("0.0", "13.0"), "before": ("1", "11")},
-    "reordering.DOOR_LOSS": {"before": ("7.9",), "after": ("2.7",)},
-    "reordering.JUDGE_GOODPUT": {"goodput": ("0.5", "9.9")},
-    "reordering.UNLIKE": {"most": ("0.0", "12.3")},
-    "reordering.STALLS": {"rack": ("0", "164")},
-    "reordering.DOOR_LOSES": {"goodputs": ("7.9 to 2.7 Mbit/s (RACK-TLP)",)},
-    "reordering.STALLS_LONG": {"goodputs": ("none 7.3, Eifel 8.5",), "alone": ("7.4",)},
+    "reordering_today.TODAY": {"rate": ("10",), "second": ("reordering degree",), "goodput": ("0.5", "9.9")},
+    "reordering_today.RACK_JUDGE": {"goodput": ("0.5", "9.9")},
+    "reordering_today.ESCAPE": {"none": ("0.7",)},
+    "reordering_today.EIFEL_NEEDLESS": {"needless": ("0.0", "13.0"), "before": ("1", "11")},
+    "reordering_today.DOOR_LOSS": {"before": ("7.9",), "after": ("2.7",)},
+    "reordering_today.JUDGE_GOODPUT": {"goodput": ("0.5", "9.9")},
+    "reordering_today.UNLIKE": {"most": ("0.0", "12.3")},
+    "reordering_today.STALLS": {"rack": ("0", "164")},
+    "reordering_today.DOOR_LOSES": {"goodputs": ("7.9 to 2.7 Mbit/s (RACK-TLP)",)},
+    "reordering_today.STALLS_LONG": {"goodputs": ("none 7.3, Eifel 8.5",), "alone": ("7.4",)},
     "pareto.VERDICT": {"least": ("LIA",), "most": ("OLIA",)},
     "pareto.SHARES": {"shares": ("68 % beside LIA, 79 % beside OLIA",)},
     "pareto.SHARE": {"share": ("0", "100")},
@@ -322,9 +326,9 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "links_today.ROAD_CARRIER": {"best": ("1.30",), "total": ("0.81",)},
     "links_today.ROAD_GAIN": {"best": ("1.42",), "total": ("0.88",)},
     "links_today.STEPS": {"share": ("0", "12"), "buffer": ("1 MB", "large")},
-    "raiciu2011.EVENNESS": {"one": ("0", "50"), "eight": ("1", "95")},
-    "raiciu2011.NETWORK": {"one": ("0", "50"), "eight": ("1", "95")},
-    "raiciu2011.SUBFLOWS": {"shares": ("43 %, 60 %, 76 %, 87 %",)},
+    "raiciu_2011_fattree.EVENNESS": {"one": ("0", "50"), "eight": ("1", "95")},
+    "raiciu_2011_fattree.NETWORK": {"one": ("0", "50"), "eight": ("1", "95")},
+    "raiciu_2011_fattree.SUBFLOWS": {"shares": ("43 %, 60 %, 76 %, 87 %",)},
     **{
         f"receive_buffer.{name}": {"size": (16, 2048), "worst": ("1", "99")}
         for name in ("SIZE", "BOTH", "BOTH_BELOW", "NEITHER_BELOW", "AT")
@@ -358,31 +362,31 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 """Templates in which a name means something else."""
 
 STUDIES = (
-    *(aina2014, arabi2014, ict2016, links_today, pareto, raiciu2011, receive_buffer, reordering, schedulers),
-    *(simult_flows, sims2014),
+    *(alheid_2014_aina, alheid_2014_sims, alheid_2016_ict, arabi_2014_icipee, links_today, pareto),
+    *(raiciu_2011_fattree, receive_buffer, reordering_today, schedulers, simult_flows),
 )
-COMMANDS = (analyze, common, diagnose, recommend, run, sweep, tools, experiments, *STUDIES)
+COMMANDS = (analyze, common, diagnose, recommend, run, sweep, tools, studies, *STUDIES)
 CHOOSING = {
-    "analyze": ("capture_text.py", "capture_report.py", "cli/analyze.py"),
+    "analyze": ("captures/text.py", "captures/report.py", "cli/analyze.py"),
     "diagnose": (
-        "causes.py", "diagnosis/*.py", "diagnosis/twin/*.py", "why/*.py", "cli/diagnose.py"
+        "measures/causes.py", "diagnosis/*.py", "diagnosis/twin/*.py", "cli/diagnose.py"
     ),
     "recommend": ("recommendation/*.py", "cli/recommend.py"),
-    "run": ("explain.py", "recovery.py", "applications.py", "tables/run.py", "cli/run.py"),
+    "run": ("runs/limits.py", "runs/recovery.py", "runs/applications.py", "runs/text.py", "cli/run.py"),
     "sweep": ("comparison/*.py", "sweeps/table.py", "sweeps/until.py", "sweeps/paired.py"),
     **{
-        study: (f"experiments/{study}/text.py",)
+        study: (f"studies/{study}/text.py",)
         for study in (module.__name__.split(".")[-2] for module in STUDIES)
     },
-    "experiments": ("experiments/*/text.py",),
+    "studies": ("studies/*/text.py",),
     "tools": (
-        *("doctor.py", "kernel/beside.py", "listing.py", "script.py"),
+        *("install/doctor.py", "kernel/beside.py", "cli/listing.py", "packetdrill/script.py"),
         *(f"cli/{name}.py" for name in ("about", "kernel", "scenarios", "script", "stored", "study", "torture")),
     ),
-    "common": ("alike.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
+    "common": ("sweeps/comparable.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
 }  # fmt: skip
 """Modules of each command that choose sentences."""
-ALSO = {"run": ("capture_text.py",), "sweep": ("cli/sweep.py",)}
+ALSO = {"run": ("captures/text.py",), "sweep": ("cli/sweep.py",)}
 """Modules that use some of a command's sentences, and have others."""
 HELP = {
     *("analyze", "check", "compare", "compare_kernel", "demo", "diagnose", "doctor", "import_trace", "list_", "new"),

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import anabranch as ab
-from anabranch import report
-from anabranch.provenance import sha256
+from anabranch.results.provenance import sha256
+from anabranch.runs import report
 from helpers import Command
 
 

@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 import anabranch as ab
-from anabranch import _core, experiments
-from anabranch.experiments import models, page, panels, run, words
-from anabranch.experiments.aina2014 import names
-from anabranch.experiments.base import ROOT, Data, Entry, Table
-from anabranch.experiments.beside import Row, gains
+from anabranch import _core, studies
+from anabranch.studies import models, page, panels, run, words
+from anabranch.studies.alheid_2014_aina import names
+from anabranch.studies.base import ROOT, Data, Entry, Table
+from anabranch.studies.beside import Row, gains
 from anabranch.sweeps import document
 from anabranch.sweeps.paired import Interval
 from anabranch.sweeps.provenance import Provenance
@@ -25,10 +25,10 @@ from helpers import Command, Page, rewrite
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 if TYPE_CHECKING:
-    from anabranch.sweeps.execute import State
+    from anabranch.execution.progress import State
 
 NAME = "alheid-2014-aina"
-AINA = experiments.find(NAME)
+AINA = studies.find(NAME)
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_the_studies_are_listed(command: Command) -> None:
     done = command("study", "--list")
     assert (done.status, done.err) == (0, "")
     listed = [line.split()[0] for line in done.out.splitlines()]
-    assert listed == experiments.names()
+    assert listed == studies.names()
     assert NAME in listed
 
 
@@ -131,7 +131,7 @@ def test_a_study_that_cannot_be_made_says_what_can(command: Command, arguments: 
 
 def test_its_files_are_part_of_the_package() -> None:
     assert ROOT.is_relative_to(Path(ab.__file__).parent)
-    files = {file.name for file in (ROOT / NAME).iterdir()}
+    files = {file.name for file in (AINA.folder).iterdir()}
     assert {"scenario.toml", "paper-tables.csv", "README.md"} <= files
     assert {f"{name}.toml" for name in AINA.sweeps} <= files
 
@@ -157,7 +157,7 @@ def test_the_papers_buffer_column_is_mbit_of_payload() -> None:
 
 def test_a_full_segment_has_the_size_that_the_ceiling_supposes() -> None:
     # One run over constant delays: octets that the link carried / segments that got on it.
-    base = document.read(ROOT / NAME / "ceiling.toml").cells[0].scenario
+    base = document.read(AINA.folder / "ceiling.toml").cells[0].scenario
     summary = base.run(seed=1).summary
     for flow in summary["subflows"]:
         octets = flow["utilisation"] * names.RATE * 1e6 / 8 * summary["last_byte_s"]

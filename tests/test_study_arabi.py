@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from anabranch import experiments
-from anabranch.experiments import beside, run
-from anabranch.experiments.arabi2014 import names, text
-from anabranch.experiments.base import Data
-from anabranch.experiments.models import MODELS
+from anabranch import studies
+from anabranch.studies import beside, run
+from anabranch.studies.arabi_2014_icipee import names, text
+from anabranch.studies.base import Data
+from anabranch.studies.models import MODELS
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 NAME = "arabi-2014-icipee"
-ARABI = experiments.find(NAME)
+ARABI = studies.find(NAME)
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,13 @@ import re
 
 import pytest
 
-from anabranch import experiments
-from anabranch.experiments import receive_buffer, run, simult_flows
-from anabranch.experiments.base import Data
-from anabranch.experiments.receive_buffer.measures import BAR, SENDERS, goodput, share, sizes
-from anabranch.experiments.simult_flows.measures import OCTETS, Case, cases, every, ratio, taken
+from anabranch import studies
+from anabranch.studies import run
+from anabranch.studies.base import Data
+from anabranch.studies.receive_buffer import study as receive_buffer
+from anabranch.studies.receive_buffer.measures import BAR, SENDERS, goodput, share, sizes
+from anabranch.studies.simult_flows import study as simult_flows
+from anabranch.studies.simult_flows.measures import OCTETS, Case, cases, every, ratio, taken
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 NAMES = ("receive-buffer", "simult-flows")
@@ -17,18 +19,18 @@ NAMES = ("receive-buffer", "simult-flows")
 @pytest.fixture(scope="module")
 def buffers(tmp_path_factory: pytest.TempPathFactory) -> Data:
     """The quick form's runs."""
-    return quick_data(experiments.find("receive-buffer"), tmp_path_factory.mktemp("study") / "out")
+    return quick_data(studies.find("receive-buffer"), tmp_path_factory.mktemp("study") / "out")
 
 
 @pytest.fixture(scope="module")
 def flows(tmp_path_factory: pytest.TempPathFactory) -> Data:
     """The quick form's runs."""
-    return quick_data(experiments.find("simult-flows"), tmp_path_factory.mktemp("study") / "out")
+    return quick_data(studies.find("simult-flows"), tmp_path_factory.mktemp("study") / "out")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell(name: str) -> None:
-    for plan in run.Task(experiments.find(name), quick=False).plans().values():
+    for plan in run.Task(studies.find(name), quick=False).plans().values():
         assert len(plan.seeds) >= 3
         assert [cell.error for cell in plan.cells if cell.error] == []
 
@@ -79,7 +81,7 @@ def test_the_report_of_flows_answers_in_its_first_sentence(flows: Data) -> None:
 
 def test_a_slow_transfer_is_named(flows: Data, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Case(cases(flows)[0], "up", "linux")
-    monkeypatch.setattr("anabranch.experiments.simult_flows.text.ratio", lambda _, one: 1.25 if one == slow else 0.9)
+    monkeypatch.setattr("anabranch.studies.simult_flows.text.ratio", lambda _, one: 1.25 if one == slow else 0.9)
     said = simult_flows.STUDY.opening(flows)
     assert "in 19 of 20 cases" in said
     assert "Linux 6.1, up, 10 + 10 Mbit/s, 0 and 0 ms (1.25 times the expected time)" in said
@@ -88,17 +90,17 @@ def test_a_slow_transfer_is_named(flows: Data, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("name", NAMES)
 def test_tables_have_all_cells(name: str, request: pytest.FixtureRequest) -> None:
     data = request.getfixturevalue("buffers" if name == "receive-buffer" else "flows")
-    for spec in experiments.find(name).tables.values():
+    for spec in studies.find(name).tables.values():
         table = spec.make(data)
         assert all(len(row) == len(table.head) for row in table.rows)
         assert len(table.frame) == (6 * 6 if name == "receive-buffer" else 5 * 2 * 2)
 
 
 def test_no_text_leaves_their_figures(buffers: Data, flows: Data) -> None:
-    assert_figures_fit(experiments.find("receive-buffer"), buffers, "goodput")
-    assert_figures_fit(experiments.find("simult-flows"), flows, "times")
+    assert_figures_fit(studies.find("receive-buffer"), buffers, "goodput")
+    assert_figures_fit(studies.find("simult-flows"), flows, "times")
 
 
 def test_tables_count_runs_that_stopped(buffers: Data, flows: Data) -> None:
     for name, data in zip(NAMES, (buffers, flows), strict=True):
-        assert_stopped_runs_are_counted(experiments.find(name), data)
+        assert_stopped_runs_are_counted(studies.find(name), data)

@@ -4,18 +4,18 @@ import re
 
 import pytest
 
-from anabranch import experiments
-from anabranch.experiments import run
-from anabranch.experiments.base import Data
-from anabranch.experiments.links_today import STUDY
-from anabranch.experiments.links_today.measures import ALONE, BAR, CARRIERS, OVER, axis, p99, rate, stepped
+from anabranch import studies
+from anabranch.studies import run
+from anabranch.studies.base import Data
+from anabranch.studies.links_today.measures import ALONE, BAR, CARRIERS, OVER, axis, p99, rate, stepped
+from anabranch.studies.links_today.study import STUDY
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
     """The quick form's runs."""
-    return quick_data(experiments.find("links-today"), tmp_path_factory.mktemp("study") / "out")
+    return quick_data(studies.find("links-today"), tmp_path_factory.mktemp("study") / "out")
 
 
 def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell() -> None:
@@ -93,4 +93,4 @@ def test_no_text_leaves_its_figures(data: Data) -> None:
 
 
 def test_tables_count_runs_that_stopped(data: Data) -> None:
-    assert_stopped_runs_are_counted(experiments.find("links-today"), data)
+    assert_stopped_runs_are_counted(studies.find("links-today"), data)

@@ -2,15 +2,15 @@
 
 import pytest
 
-from anabranch import experiments
-from anabranch.experiments import run
-from anabranch.experiments.base import Data
-from anabranch.experiments.pareto import fluid
-from anabranch.experiments.pareto.measures import CONTROLLERS, expected, kept, multipath, networks
-from anabranch.experiments.pareto.text import verdict
+from anabranch import studies
+from anabranch.studies import run
+from anabranch.studies.base import Data
+from anabranch.studies.pareto import fluid
+from anabranch.studies.pareto.measures import CONTROLLERS, expected, kept, multipath, networks
+from anabranch.studies.pareto.text import verdict
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
-PARETO = experiments.find("pareto")
+PARETO = studies.find("pareto")
 
 
 @pytest.fixture(scope="module")

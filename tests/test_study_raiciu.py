@@ -4,13 +4,13 @@ from itertools import pairwise
 
 import pytest
 
-from anabranch import experiments
-from anabranch.experiments import run
-from anabranch.experiments.base import Data
-from anabranch.experiments.raiciu2011.measures import NETWORKS, PAYLOAD, SUBFLOWS, ranked, share
+from anabranch import studies
+from anabranch.studies import run
+from anabranch.studies.base import Data
+from anabranch.studies.raiciu_2011_fattree.measures import NETWORKS, PAYLOAD, SUBFLOWS, ranked, share
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
-RAICIU = experiments.find("raiciu-2011-fattree")
+RAICIU = studies.find("raiciu-2011-fattree")
 
 
 @pytest.fixture(scope="module")

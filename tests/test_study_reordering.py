@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 
 import anabranch as ab
-from anabranch import experiments
-from anabranch.experiments import run
-from anabranch.experiments.base import Data
-from anabranch.experiments.reordering.claims import CLAIMS
-from anabranch.experiments.reordering.measures import (
+from anabranch import studies
+from anabranch.studies import run
+from anabranch.studies.base import Data
+from anabranch.studies.reordering_today.claims import CLAIMS
+from anabranch.studies.reordering_today.measures import (
     ABSENT,
     JUDGES,
     NETWORKS,
@@ -23,10 +23,10 @@ from anabranch.experiments.reordering.measures import (
     needless,
     steps,
 )
-from anabranch.experiments.reordering.text import verdict
+from anabranch.studies.reordering_today.text import verdict
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
-REORDERING = experiments.find("reordering-today")
+REORDERING = studies.find("reordering-today")
 ROUND_TRIP_MS = 40
 
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from anabranch import experiments
-from anabranch.experiments import run
-from anabranch.experiments.base import Data
-from anabranch.experiments.schedulers.measures import FIRST, NETWORKS, TRAFFIC, labels, leaders, ratio, turns, value
-from anabranch.experiments.schedulers.text import opening
+from anabranch import studies
 from anabranch.recommendation.candidates import known
+from anabranch.studies import run
+from anabranch.studies.base import Data
+from anabranch.studies.schedulers.measures import FIRST, NETWORKS, TRAFFIC, labels, leaders, ratio, turns, value
+from anabranch.studies.schedulers.text import opening
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
-SCHEDULERS = experiments.find("schedulers")
+SCHEDULERS = studies.find("schedulers")
 
 
 @pytest.fixture(scope="module")

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from anabranch import experiments
-from anabranch.experiments import beside, run, wireless
-from anabranch.experiments.base import Data, Study
-from anabranch.experiments.ict2016 import names as ict
-from anabranch.experiments.ict2016 import text as ict_text
-from anabranch.experiments.models import MODELS, RECOVERIES
-from anabranch.experiments.sims2014 import names as sims
-from anabranch.experiments.sims2014 import text as sims_text
+from anabranch import studies
+from anabranch.studies import beside, run, wireless
+from anabranch.studies.alheid_2014_sims import names as sims
+from anabranch.studies.alheid_2014_sims import text as sims_text
+from anabranch.studies.alheid_2016_ict import names as ict
+from anabranch.studies.alheid_2016_ict import text as ict_text
+from anabranch.studies.base import Data, Study
+from anabranch.studies.models import MODELS, RECOVERIES
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
-SIMS, ICT = experiments.find("alheid-2014-sims"), experiments.find("alheid-2016-ict")
+SIMS, ICT = studies.find("alheid-2014-sims"), studies.find("alheid-2016-ict")
 
 
 @pytest.fixture(scope="module")

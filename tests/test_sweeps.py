@@ -18,8 +18,9 @@ from fastparquet import ParquetFile
 
 import anabranch as ab
 from anabranch import _core
+from anabranch.execution import progress
 from anabranch.sentences import sweep as say
-from anabranch.sweeps import dataset, execute, plan
+from anabranch.sweeps import dataset, plan
 from anabranch.sweeps.paired import interval, student
 from helpers import Command, rewrite
 
@@ -309,7 +310,7 @@ def test_load_says_how_a_sweep_is_read(tmp_path: Path) -> None:
 
 
 def test_what_was_finished_before_an_interrupt_is_kept(tmp_path: Path) -> None:
-    def stop(state: execute.State) -> None:
+    def stop(state: progress.State) -> None:
         if state.done >= 3:
             raise KeyboardInterrupt
 
@@ -323,7 +324,7 @@ def test_what_was_finished_before_an_interrupt_is_kept(tmp_path: Path) -> None:
 
 
 def test_progress_counts_what_is_done_failed_and_stored(tmp_path: Path) -> None:
-    seen: list[execute.State] = []
+    seen: list[progress.State] = []
     axes: plan.Axes = {"recovery": ["none", "eiffel"]}
     ab.sweep(BASE, axes, seeds=2, out=tmp_path / "kept", progress=seen.append)
     assert (seen[-1].total, seen[-1].stored, seen[-1].done, seen[-1].failed) == (4, 0, 4, 2)

@@ -12,8 +12,9 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core
-from anabranch.progress import SweepProgress
-from anabranch.sweeps import document, execute, threads
+from anabranch.execution import progress
+from anabranch.execution.progress import SweepProgress
+from anabranch.sweeps import document, threads
 from anabranch.sweeps.paired import by_bootstrap, by_student, holm, note
 from anabranch.sweeps.plan import Options
 from anabranch.sweeps.task import Record, Task
@@ -148,7 +149,7 @@ def test_a_precision_of_what_is_not_measured_is_refused() -> None:
 
 
 def test_an_interrupted_search_for_precision_ends_at_the_same_seeds(tmp_path: Path) -> None:
-    def stop(state: execute.State) -> None:
+    def stop(state: progress.State) -> None:
         if state.done >= 13:
             raise KeyboardInterrupt
 
@@ -252,8 +253,8 @@ class Terminal(io.StringIO):
         return True
 
 
-def state(done: int) -> execute.State:
-    return execute.State(100, 0, done, 1, 10.0, "coupled, seed 3")
+def state(done: int) -> progress.State:
+    return progress.State(100, 0, done, 1, 10.0, "coupled, seed 3")
 
 
 def test_the_line_is_wiped_though_an_exception_ends_the_sweep() -> None:

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch import measures, units
-from anabranch.tables import COLUMNS, Column, Document, Table
+from anabranch.measures import table as measures
+from anabranch.measures import units
+from anabranch.runs.text import COLUMNS
+from anabranch.tables import Column, Document, Table
 from anabranch.tables.formats import escaped, number
 from helpers import SEVERAL, Command
 
@@ -91,7 +93,7 @@ def test_columns_are_left_out_in_the_documented_order() -> None:
     names = [" ".join(c.head) for c in COLUMNS]
     left: list[list[str]] = []
     flow = dict.fromkeys([c.key for c in COLUMNS], 1)
-    from anabranch.tables.run import subflow_table
+    from anabranch.runs.text import subflow_table
 
     for width in range(200, 20, -1):
         lines = "\n".join(subflow_table([{"subflows": [flow | {"path": 0}]}], {}).text(width))

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch import units
-from anabranch.tables import MOST, subflow_rows
+from anabranch.measures import units
+from anabranch.runs.text import subflow_rows
+from anabranch.tables import MOST
 from helpers import TWO_PATHS, Command, Page
 
 MANY = """
@@ -113,7 +114,7 @@ def test_several_connections_say_what_limits_them_and_how_fair_they_are(several:
 
 
 def _report(run: ab.Run) -> str:
-    from anabranch.report import report_html
+    from anabranch.runs.report import report_html
 
     return report_html(run, {}, "out")
 
@@ -156,7 +157,7 @@ def test_one_of_a_kind_is_told_as_one(command: Command, here: Path) -> None:
     single = ab.Scenario.of_paths(["5 Mbit/s, 10 ms"], transfer="10 kB")
     assert "1 subflow, seed" in repr(single.run())
     assert repr(ab.sweep(single, {}, seeds=1)) == "<anabranch.Sweep 1 cell, 1 seed: 1 run>"
-    from anabranch.capture_text import about
+    from anabranch.captures.text import about
 
     told = {"files": [], "packets": 1, "mptcp": 1, "duration_s": 1.0, "unknown_link": 1}
     told |= {"version_0": 1, "split_connections": 1, "unlisted_connections": 1, "unlisted_bytes": 5}

@@ -9,7 +9,7 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core
-from anabranch.script import run_text
+from anabranch.packetdrill.script import run_text
 
 ROOT = Path(__file__).parents[1]
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import anabranch as ab
 from anabranch import plots
-from anabranch.marks import spoken
+from anabranch.measures.timeline import spoken
 from helpers import TWO_PATHS, Command
 
 CHANGES = """

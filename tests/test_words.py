@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch.doctor import examine
+from anabranch.install.doctor import examine
 from helpers import TWO_PATHS, Command
 
 LINUX = Path(__file__).parent.parent / "lab" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"

@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from anabranch import plots
-    from anabranch.capture import Capture, CaptureError, analyze
+    from anabranch.captures.capture import Capture, CaptureError, analyze
     from anabranch.comparison import Comparison, compare
     from anabranch.diagnosis import Diagnosis, diagnose
-    from anabranch.directory import ResultError
-    from anabranch.experiments.result import StudyError, StudyResult, study
-    from anabranch.provenance import Provenance
+    from anabranch.measures import series as series
+    from anabranch.packetdrill import script as script
     from anabranch.recommendation import Recommendation, recommend
-    from anabranch.results import Run, load
+    from anabranch.results.directory import ResultError
+    from anabranch.results.provenance import Provenance
+    from anabranch.runs.run import Run, load
     from anabranch.scenario import Scenario, ScenarioError
+    from anabranch.studies.result import StudyError, StudyResult, study
     from anabranch.sweeps import Plan, Sweep, sweep
 
     __version__: str
@@ -56,27 +58,30 @@ __all__ = [
 
 _HOME = {
     "Plan": "anabranch.sweeps",
-    "Capture": "anabranch.capture",
-    "CaptureError": "anabranch.capture",
+    "Capture": "anabranch.captures.capture",
+    "CaptureError": "anabranch.captures.capture",
     "Comparison": "anabranch.comparison",
     "Diagnosis": "anabranch.diagnosis",
-    "Provenance": "anabranch.provenance",
+    "Provenance": "anabranch.results.provenance",
     "Recommendation": "anabranch.recommendation",
-    "ResultError": "anabranch.directory",
-    "Run": "anabranch.results",
+    "ResultError": "anabranch.results.directory",
+    "Run": "anabranch.runs.run",
     "Scenario": "anabranch.scenario",
     "ScenarioError": "anabranch.scenario",
-    "StudyError": "anabranch.experiments.result",
-    "StudyResult": "anabranch.experiments.result",
+    "StudyError": "anabranch.studies.result",
+    "StudyResult": "anabranch.studies.result",
     "Sweep": "anabranch.sweeps",
-    "analyze": "anabranch.capture",
+    "analyze": "anabranch.captures.capture",
     "compare": "anabranch.comparison",
     "diagnose": "anabranch.diagnosis",
-    "load": "anabranch.results",
+    "load": "anabranch.runs.run",
     "recommend": "anabranch.recommendation",
-    "study": "anabranch.experiments.result",
+    "study": "anabranch.studies.result",
     "sweep": "anabranch.sweeps",
 }
+
+_MODULES = {"plots": "anabranch.plots", "script": "anabranch.packetdrill.script", "series": "anabranch.measures.series"}
+"""Modules that users reach as attributes of the package, such as ``anabranch.script.run``."""
 
 
 def __getattr__(name: str) -> Any:
@@ -85,8 +90,8 @@ def __getattr__(name: str) -> Any:
 
     if name == "__version__":
         value: Any = import_module("anabranch._core").version()
-    elif name == "plots":
-        value = import_module("anabranch.plots")
+    elif name in _MODULES:
+        value = import_module(_MODULES[name])
     elif name in _HOME:
         value = getattr(import_module(_HOME[name]), name)
     else:

@@ -3,7 +3,7 @@
 import io
 import sys
 
-from anabranch import interrupt
+from anabranch.execution import interrupt
 
 
 def main() -> None:

@@ -10,17 +10,18 @@ import re
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 from anabranch import _core
 from anabranch._core import ScenarioError
-from anabranch.drafts import whole, whole_files
+from anabranch.results.drafts import whole, whole_files
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
-    from anabranch.results import Run
+    from anabranch._keys import Changes, Key
+    from anabranch.runs.run import Run
 
 __all__ = ["Scenario", "ScenarioError"]
 
@@ -165,7 +166,15 @@ class Scenario:
             lines += ["", "[[path]]", *_path(path)]
         return cls("\n".join(lines) + "\n", name=name)
 
-    def set(self, key: "str | Mapping[str, Value]", value: Value | None = None) -> "Scenario":
+    @overload
+    def set(self, key: "Key", value: Value) -> "Scenario": ...
+    @overload
+    def set(self, key: str, value: Value) -> "Scenario": ...
+    @overload
+    def set(self, key: "Changes") -> "Scenario": ...
+    @overload
+    def set(self, key: "Mapping[str, Value]") -> "Scenario": ...
+    def set(self, key: "str | Mapping[str, Value] | Changes", value: Value | None = None) -> "Scenario":
         """Change one value, or several given as a mapping; the original stays as it is.
 
         Parameters
@@ -188,7 +197,7 @@ class Scenario:
                 raise TypeError(f"set({key!r}) needs a value")
             changes: Mapping[str, Value] = {key: value}
         else:
-            changes = key
+            changes = cast("Mapping[str, Value]", key)
         return replace(self, overrides=self.overrides + tuple((k, _plain(v)) for k, v in changes.items()))
 
     def check(self, *, timeout: float | None = None, memory: int | None = None) -> dict[str, Any]:
@@ -293,8 +302,8 @@ class Scenario:
         Run
             Summary, series, figures.
         """
-        from anabranch import provenance
-        from anabranch.results import Run
+        from anabranch.results import provenance
+        from anabranch.runs.run import Run
 
         started = provenance.now()
         with contextlib.ExitStack() as stack:
@@ -311,7 +320,7 @@ class Scenario:
         )
 
     def _repr_html_(self) -> str:
-        from anabranch.notebook import scenario_html
+        from anabranch.runs.scenario_page import scenario_html
 
         return scenario_html(self)
 

@@ -1,4 +1,4 @@
-//! The 2011 model against runs of the original: `studies/alheid-2014-aina/expected/legacy-measured.csv`.
+//! The 2011 model against runs of the original: `studies/alheid_2014_aina/expected/legacy-measured.csv`.
 //!
 //! Random streams differ, so distributions are compared: over ten seeds, the central 80 % of ours must overlap the range
 //! of theirs, widened by 5 % of goodput and 2 points of out-of-order ratio. Without recovery, where little is left to
@@ -58,7 +58,7 @@ struct Reference(HashMap<String, String>);
 
 impl Reference {
     fn rows() -> Vec<Self> {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../studies/alheid-2014-aina/expected/legacy-measured.csv");
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../studies/alheid_2014_aina/expected/legacy-measured.csv");
         let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{file}: {e}"));
         let mut lines = text.lines().filter(|l| !l.starts_with('#')).map(|l| l.split(',').map(str::to_string));
         let names: Vec<String> = lines.next().expect("a heading").collect();

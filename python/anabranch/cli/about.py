@@ -8,9 +8,9 @@ import click
 from anabranch import _core
 from anabranch.cli.common import width
 from anabranch.cli.group import EXIT_FAILED, cli
-from anabranch.listing import described
-from anabranch.nearest import hint
+from anabranch.cli.listing import described
 from anabranch.sentences import tools as say
+from anabranch.sentences.nearest import hint
 
 
 @cli.command(name="list")
@@ -52,7 +52,7 @@ def list_(kind: str | None, table: str | None, long: bool, as_json: bool, schema
 
 
 def _keys(table: str | None, *, as_json: bool, schema: bool) -> None:
-    from anabranch import scenario_keys
+    from anabranch.measures import scenario_keys
 
     known = scenario_keys.tables()
     if table is not None and table not in known:
@@ -68,7 +68,7 @@ def _keys(table: str | None, *, as_json: bool, schema: bool) -> None:
 @cli.command()
 def doctor() -> int:
     """Check that this installation works."""
-    from anabranch.doctor import examine
+    from anabranch.install.doctor import examine
 
     sound = True
     for finding in examine():

@@ -7,7 +7,6 @@ from typing import Literal
 
 import click
 
-from anabranch import interrupt
 from anabranch.cli.common import (
     Interrupted,
     answer,
@@ -20,6 +19,7 @@ from anabranch.cli.common import (
 )
 from anabranch.cli.group import Choice, cli
 from anabranch.cli.lines import capture_progress
+from anabranch.execution import interrupt
 from anabranch.sentences import analyze as say
 
 
@@ -77,12 +77,12 @@ def _analyze(
     quiet: bool,
 ) -> None:
     """Analyse, answer on standard output, then write what was asked for."""
-    from anabranch.capture import analyze
+    from anabranch.captures.capture import analyze
 
     with contextlib.ExitStack() as stack:
         draft = None
         if out is not None:
-            from anabranch.capture_report import CaptureDraft
+            from anabranch.captures.report import CaptureDraft
 
             draft = stack.enter_context(CaptureDraft(out, click.get_current_context().obj, list(files), force=force))
             stack.enter_context(interrupt.undoing(draft.discard))

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anabranch import interrupt
 from anabranch.cli.group import Choice
-from anabranch.directory import ResultError, naming
-from anabranch.drafts import is_direct
+from anabranch.execution import interrupt
+from anabranch.results.directory import ResultError, naming
+from anabranch.results.drafts import is_direct
 from anabranch.scenario import Scenario, ScenarioError
-from anabranch.visible import visible
+from anabranch.sentences.escape import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
 
-    from anabranch.capture_data import CaptureData
-    from anabranch.run_data import RunData
+    from anabranch.captures.data import CaptureData
+    from anabranch.runs.data import RunData
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -148,7 +148,7 @@ def spare_captures(folder: str, scenario: Scenario, *, force: bool) -> None:
 
 def write_events(files: Sequence[str], qlog: str) -> None:
     """Write `files` as qlog; Ctrl-C leaves no part of it."""
-    from anabranch.capture_data import write_qlog
+    from anabranch.captures.data import write_qlog
 
     with interrupt.raising():
         try:
@@ -211,16 +211,16 @@ def key_and_value(change: str, option: str = "--set", example: str = 'path.1.del
 
 def answer(result: "RunData | CaptureData", form: str, width: int | None = None) -> None:
     """Print `result` as ``json``, ``csv``, one of `FORMATS`, or not at all (``none``); text fits `width`."""
-    from anabranch import capture_text, tables
-    from anabranch.run_data import RunData
+    from anabranch.results import result_kinds
 
     if form == "json":
         click.echo(json.dumps(result.summary, indent=2, allow_nan=False))  # ASCII, whatever the terminal's encoding
     elif form == "csv":
-        click.echo(tables.subflow_csv(result), nl=False)
+        from anabranch.runs.text import subflow_csv
+
+        click.echo(subflow_csv(result.summary), nl=False)
     elif form in FORMATS:
-        made = tables.document(result) if isinstance(result, RunData) else capture_text.document(result)
-        click.echo(made.written(form, width))
+        click.echo(result_kinds.named(result.kind).document(result).written(form, width))
     sys.stdout.flush()
 
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anabranch import interrupt
 from anabranch.cli.common import Interrupted, force_option, spare, table_width, wide_option, write_events
 from anabranch.cli.group import cli
 from anabranch.cli.lines import capture_progress, twin_progress
-from anabranch.directory import naming
-from anabranch.drafts import whole
+from anabranch.execution import interrupt
+from anabranch.results.directory import naming
+from anabranch.results.drafts import whole
 from anabranch.sentences import common
 from anabranch.sentences import diagnose as say
-from anabranch.visible import visible
+from anabranch.sentences.escape import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

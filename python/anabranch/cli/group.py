@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from anabranch import _core
-from anabranch.nearest import hint
+from anabranch.sentences.nearest import hint
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2

@@ -87,7 +87,7 @@ def _share(text: str) -> float:
 
 
 def _write(folder: Path, found: "Beside", captures: Path) -> None:
-    from anabranch.capture import analyze
+    from anabranch.captures.capture import analyze
     from anabranch.plots.beside import beside
     from anabranch.plots.files import picture
 

@@ -4,15 +4,14 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING
 
-from anabranch import interrupt
 from anabranch.cli.common import Interrupted
+from anabranch.execution import interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from anabranch.diagnosis.tried import Watch
-    from anabranch.progress import CaptureProgress, Progress, SweepProgress
-    from anabranch.sweeps.execute import State
+    from anabranch.execution.progress import CaptureProgress, Progress, State, SweepProgress
 
 
 @contextlib.contextmanager
@@ -21,7 +20,7 @@ def run_progress(*, quiet: bool) -> "Iterator[Progress | None]":
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from anabranch.progress import Progress
+    from anabranch.execution.progress import Progress
 
     with Progress() as progress:
         yield progress
@@ -33,7 +32,7 @@ def capture_progress(*, quiet: bool) -> "Iterator[CaptureProgress | None]":
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from anabranch.progress import CaptureProgress
+    from anabranch.execution.progress import CaptureProgress
 
     with CaptureProgress() as progress:
         yield progress
@@ -45,7 +44,7 @@ def sweep_progress(*, quiet: bool, name: str = "") -> "Iterator[SweepProgress | 
     if quiet:
         yield None
         return
-    from anabranch.progress import SweepProgress
+    from anabranch.execution.progress import SweepProgress
 
     with SweepProgress(name=name) as progress:
         yield progress
@@ -57,7 +56,7 @@ def search_progress(*, quiet: bool) -> "Iterator[Callable[[int, int, State], Non
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from anabranch.progress import SweepProgress
+    from anabranch.execution.progress import SweepProgress
 
     with SweepProgress() as line:
 
@@ -75,7 +74,7 @@ def twin_progress(*, quiet: bool) -> "Iterator[Watch | None]":
         yield None
         return
     from anabranch.diagnosis.tried import Watch
-    from anabranch.progress import SweepProgress
+    from anabranch.execution.progress import SweepProgress
 
     def fit(runs: int, apart: float) -> None:
         sys.stderr.write(f"\rfitting a twin: {runs} runs, {100 * apart:.1f} % apart \x1b[K")

@@ -28,7 +28,7 @@ def run_command(arguments: list[str]) -> int:
     except BaseException as error:
         if "--debug" in arguments:
             traceback.print_exc()
-        from anabranch.visible import visible
+        from anabranch.sentences.escape import visible
 
         message, status = _explain(error)
         if status == EXIT_BAD_INPUT and not isinstance(error, click.UsageError) and _is_gone():
@@ -39,11 +39,12 @@ def run_command(arguments: list[str]) -> int:
 
 def _explain(error: BaseException) -> tuple[str, int]:
     """What to tell of `error`, in one to three lines, and the exit status."""
-    from anabranch import _core, interrupt
+    from anabranch import _core
     from anabranch.cli.common import Interrupted
-    from anabranch.directory import FULL, ResultError, why
-    from anabranch.extras import ClusterError, MissingError, missing
+    from anabranch.execution import interrupt
+    from anabranch.install.optional_deps import ClusterError, MissingError, missing
     from anabranch.kernel import KernelError
+    from anabranch.results.directory import FULL, ResultError, why
     from anabranch.traces.reading import TraceError
 
     match error:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anabranch import interrupt
 from anabranch.cli.common import Interrupted, key_and_value, set_option, table_width, wide_option, width
 from anabranch.cli.group import Choice, cli
 from anabranch.cli.lines import search_progress
+from anabranch.execution import interrupt
 from anabranch.sentences import common
 
 if TYPE_CHECKING:

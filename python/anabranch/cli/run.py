@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anabranch import interrupt
 from anabranch.cli.common import (
     answer,
     force_option,
@@ -23,15 +22,16 @@ from anabranch.cli.common import (
 )
 from anabranch.cli.group import EXIT_FAILED, EXIT_NOTHING_ARRIVED, cli
 from anabranch.cli.lines import engine
-from anabranch.directory import ResultError
-from anabranch.drafts import is_direct
+from anabranch.execution import interrupt
+from anabranch.results.directory import ResultError
+from anabranch.results.drafts import is_direct
 from anabranch.scenario import Scenario, ScenarioError
 from anabranch.sentences import run as say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from anabranch.results import Run
+    from anabranch.runs.run import Run
 
 
 @cli.command()
@@ -116,7 +116,7 @@ def _run(
     with contextlib.ExitStack() as stack:
         draft = None
         if out is not None:
-            from anabranch.store import RunDraft
+            from anabranch.runs.store import RunDraft
 
             draft = stack.enter_context(RunDraft(out, partial(_is_same, scenario), force=force))
             stack.enter_context(interrupt.undoing(draft.discard))
@@ -157,7 +157,7 @@ def _is_same(scenario: Scenario, stored: str) -> bool:
 
 def _arrival(result: "Run", form: str) -> int:
     """Returns the exit status; a transfer that delivered nothing is named, too, where no table does so."""
-    from anabranch.tables import nothing_arrived
+    from anabranch.runs.text import nothing_arrived
 
     missing = nothing_arrived(result.summary)
     if missing and form != "text":

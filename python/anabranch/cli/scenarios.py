@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anabranch import _core, interrupt, units
+from anabranch import _core
 from anabranch.cli.common import is_sweep, key_and_value, read_scenario, set_option
 from anabranch.cli.group import cli
+from anabranch.execution import interrupt
+from anabranch.measures import units
 from anabranch.sentences import tools as say
-from anabranch.visible import visible
+from anabranch.sentences.escape import visible
 
 if TYPE_CHECKING:
     from anabranch.sweeps.estimate import Estimate

@@ -49,7 +49,7 @@ def script(
     The exit status is 0 if all scripts pass, 1 if one fails or needs something that the engine lacks, and 2 if one is
     not a script.
     """
-    from anabranch import script as scripts
+    from anabranch.packetdrill import script as scripts
 
     words = dict(key_and_value(define) for define in defines)
     outcomes = []

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anabranch import interrupt
 from anabranch.cli.common import format_option, table_width, wide_option
 from anabranch.cli.group import EXIT_FAILED, Choice, cli
 from anabranch.cli.lines import capture_progress, engine
-from anabranch.directory import naming
-from anabranch.drafts import whole
+from anabranch.execution import interrupt
+from anabranch.results.directory import naming
+from anabranch.results.drafts import whole
 from anabranch.scenario import Scenario
 from anabranch.sentences import tools as say
 
 if TYPE_CHECKING:
     from anabranch.plots import Look
-    from anabranch.run_data import RunData
+    from anabranch.runs.data import RunData
 
 
 @cli.command()
@@ -71,8 +71,8 @@ def plot(
     Without options, the report is written again, too. A figure of a sweep is a measure (such as completion_s), cdf or
     over_time. Each value of an axis that is not in --over, --by or --where has its own panel.
     """
+    from anabranch.cli.redraw import files, wanted
     from anabranch.plots.size import LookError
-    from anabranch.redraw import files, wanted
 
     try:
         look: Look = {"width": width, "height": height, "title": not no_title}
@@ -102,17 +102,24 @@ def replay(directory: str) -> int:
 
     If DIR is an analysis, analyse its captures again.
     """
-    from anabranch.kinds import ANALYSIS, kind
-    from anabranch.store import read, untouched
+    from anabranch.results.result_kinds import ANALYSIS, kind
 
-    if kind(directory) == ANALYSIS:
-        from anabranch.capture_store import again as analysed
+    return _analyse_again(directory) if kind(directory).name == ANALYSIS else _run_again(directory)
 
-        with capture_progress(quiet=False) as poll:
-            differs = analysed(directory, poll)
-        told = say.DIFFERS(folder=directory, names=", ".join(differs)) if differs else say.REPRODUCED(folder=directory)
-        click.echo(told, err=bool(differs))
-        return EXIT_FAILED if differs else 0
+
+def _analyse_again(directory: str) -> int:
+    from anabranch.captures.store import again
+
+    with capture_progress(quiet=False) as poll:
+        differs = again(directory, poll)
+    told = say.DIFFERS(folder=directory, names=", ".join(differs)) if differs else say.REPRODUCED(folder=directory)
+    click.echo(told, err=bool(differs))
+    return EXIT_FAILED if differs else 0
+
+
+def _run_again(directory: str) -> int:
+    from anabranch.runs.store import read, untouched
+
     stored = read(directory)
     wanted = stored.provenance.trace_sha256
     with engine(lambda: interrupt.NOTHING, quiet=False) as poll:

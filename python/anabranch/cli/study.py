@@ -1,4 +1,4 @@
-"""`study`: a paper's experiments."""
+"""`study`: a paper's studies."""
 
 import textwrap
 import time
@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from anabranch import interrupt
 from anabranch.cli.common import Interrupted, command_line, format_option, table_width, wide_option, width
 from anabranch.cli.group import cli
 from anabranch.cli.lines import sweep_progress
+from anabranch.execution import interrupt
 from anabranch.sentences import tools as say
 
 
@@ -46,17 +46,17 @@ def study(
     interrupted study. With --format, DIR/tables has the tables in this format, too. With --format and --only, the
     tables are printed.
     """
-    from anabranch import experiments
+    from anabranch import studies
 
     if as_list:
-        width = max(map(len, experiments.names()))
-        for known in experiments.names():
-            click.echo(f"{known:{width}}  {experiments.find(known).summary}")
+        width = max(map(len, studies.names()))
+        for known in studies.names():
+            click.echo(f"{known:{width}}  {studies.find(known).summary}")
         return
     if name == "all":
         if only:
             raise click.UsageError(say.ONLY_ALL)
-        for each in experiments.names():
+        for each in studies.names():
             if not quiet:
                 click.echo(click.style(each, bold=True) + "\n")
             folder = each if out is None else str(Path(out) / each)
@@ -65,13 +65,13 @@ def study(
                 click.echo()
         return
     if name is None:
-        raise click.UsageError(say.NO_STUDY(choices=", ".join(experiments.names())))
+        raise click.UsageError(say.NO_STUDY(choices=", ".join(studies.names())))
     _study(name, quick=quick, only=only, out=name if out is None else out, form=form, wide=wide, quiet=quiet)
 
 
 def _answered(product: "tuple[str, Path, Any]", form: str | None, width: int | None) -> str:
     """What is said of a table or figure: the table, if a form was asked for, else the name of its file."""
-    from anabranch.experiments.base import Table
+    from anabranch.studies.base import Table
 
     _, file, made = product
     if form is None or not isinstance(made, Table):
@@ -83,8 +83,8 @@ def _study(
     name: str, *, quick: bool, only: tuple[str, ...], out: str, form: str | None, wide: bool, quiet: bool
 ) -> None:
     """Run a study, answer with its sentences, then with the names of its files."""
-    from anabranch.experiments import result
-    from anabranch.experiments import run as steps
+    from anabranch.studies import result
+    from anabranch.studies import run as steps
 
     started = time.monotonic()
     try:

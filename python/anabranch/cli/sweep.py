@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anabranch import interrupt
 from anabranch.cli.common import Interrupted, command_line, format_option, refuse_capture, table_width, wide_option
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.cli.lines import sweep_progress
-from anabranch.extras import ClusterError
-from anabranch.nearest import hint
+from anabranch.execution import interrupt
+from anabranch.install.optional_deps import ClusterError
 from anabranch.scenario import ScenarioError
 from anabranch.sentences import sweep as say
+from anabranch.sentences.nearest import hint
 from anabranch.tables import Column, Document, Table
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def sweep(
     with contextlib.ExitStack() as stack:
         client = None
         if dask is not None:
-            from anabranch import cluster
+            from anabranch.sweeps import cluster
 
             client = stack.enter_context(cluster.connected(dask))
         done = _sweep(

@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
-from anabranch import _core, interrupt
+from anabranch import _core
 from anabranch.cli.common import read_scenario
 from anabranch.cli.group import EXIT_FAILED, cli
-from anabranch.directory import ResultError, why
+from anabranch.execution import interrupt
+from anabranch.results.directory import ResultError, why
 from anabranch.sentences import tools as say
 
 _MOST = 2**63 - 1
@@ -90,7 +91,7 @@ def _progress(runs: int, *, quiet: bool) -> Iterator[Callable[[int, int], None] 
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from anabranch.progress import Line
+    from anabranch.execution.progress import Line
 
     def poll(done: int, failures: int) -> None:
         line.show(lambda seconds: say.PROGRESS(count=done, runs=runs, failures=failures, time=f"{seconds:.0f}"))

@@ -8,14 +8,14 @@ these belong together, too: whoever captures one connection twice compares these
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from anabranch.capture_text import seen_from
+from anabranch.captures.text import seen_from
 from anabranch.comparison.rows import Both, Fields, Pair, table
-from anabranch.labels import connections_of
+from anabranch.measures.labels import connections_of
 from anabranch.sentences import sweep as say
 from anabranch.tables import Document
 
 if TYPE_CHECKING:
-    from anabranch.capture_data import CaptureData
+    from anabranch.captures.data import CaptureData
 
 FIELDS: Fields = dict.fromkeys(
     (

@@ -7,13 +7,13 @@ from anabranch.comparison.captures import INFERRED
 from anabranch.comparison.captures import SUBFLOW_FIELDS as CAPTURE_SUBFLOW_FIELDS
 from anabranch.comparison.rows import Both, Fields, Pair, by_place, table, value
 from anabranch.comparison.runs import FIELDS, SUBFLOW_FIELDS
-from anabranch.labels import connections_of
+from anabranch.measures.labels import connections_of
 from anabranch.sentences import sweep as say
 from anabranch.tables import Document
 
 if TYPE_CHECKING:
-    from anabranch.capture_data import CaptureData
-    from anabranch.run_data import RunData
+    from anabranch.captures.data import CaptureData
+    from anabranch.runs.data import RunData
 
 
 def paired(first: "RunData | CaptureData", second: "RunData | CaptureData") -> list[Pair]:

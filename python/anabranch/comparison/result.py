@@ -5,20 +5,20 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from anabranch import capture_store, store
-from anabranch.capture_data import CaptureData
 from anabranch.comparison.errors import MeasureError
-from anabranch.directory import ResultError
-from anabranch.kinds import ANALYSIS, MEANING, RUN, STUDY, SWEEP, kind
-from anabranch.run_data import RunData
+from anabranch.results.directory import ResultError
+from anabranch.results.result_kinds import ANALYSIS, RUN, STUDY, SWEEP, kind, named
 from anabranch.sentences import sweep as say
-from anabranch.sweeps.data import SweepData
 from anabranch.tables import Document, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import pandas as pd
+
+    from anabranch.captures.data import CaptureData
+    from anabranch.runs.data import RunData
+    from anabranch.sweeps.data import SweepData
 
 Result: TypeAlias = "str | os.PathLike[str] | RunData | CaptureData | SweepData"
 """The folder of a result, or the result."""
@@ -49,7 +49,7 @@ class Comparison:
         return self._frame()
 
     def _repr_html_(self) -> str:
-        from anabranch.report import table
+        from anabranch.results.page import table
 
         body = []
         for part in self.document.parts:
@@ -101,56 +101,64 @@ def compare(first: Result, second: Result, measure: str | None = None) -> Compar
     if measure is not None and kinds != (SWEEP, SWEEP):
         raise MeasureError(say.MEASURE_OF_SWEEPS())
     names = _name(first, "first"), _name(second, "second")
-    if not _comparable(*kinds):
+    if kinds not in _PAIRS:
         if STUDY in kinds:
-            raise ResultError(say.STUDY(folder=names[kinds.index(STUDY)], study=MEANING[STUDY]))
-        kind_, other = (MEANING[one] for one in kinds)
+            raise ResultError(say.STUDY(folder=names[kinds.index(STUDY)], study=named(STUDY).meaning))
+        kind_, other = (named(one).meaning for one in kinds)
         raise ResultError(say.OTHER_KINDS(first=names[0], second=names[1], kind=kind_, other=other))
-    ours, theirs = _loaded(first, kinds[0]), _loaded(second, kinds[1])
-    return _of_kinds(ours, theirs, names, kinds, measure)
-
-
-def _comparable(first: str, second: str) -> bool:
-    return (first == second == SWEEP) or {first, second} <= {RUN, ANALYSIS}
+    document, frame = _PAIRS[kinds](_loaded(first), _loaded(second), names, measure)
+    return Comparison(names, kinds, document, frame)
 
 
 def _kind(result: Result) -> str:
-    if isinstance(result, RunData):
-        return RUN
-    if isinstance(result, CaptureData):
-        return ANALYSIS
-    return SWEEP if isinstance(result, SweepData) else kind(result)
+    return kind(result).name if isinstance(result, str | os.PathLike) else result.kind
 
 
 def _name(result: Result, otherwise: str) -> str:
     return os.fspath(result) if isinstance(result, str | os.PathLike) else otherwise
 
 
-def _loaded(result: Result, what: str) -> Any:
-    if not isinstance(result, str | os.PathLike):
-        return result
-    if what == SWEEP:
-        from anabranch.sweeps.store import read
-
-        return read(result)
-    return store.read(result) if what == RUN else capture_store.read(result)
+def _loaded(result: Result) -> Any:
+    return kind(result).load(result) if isinstance(result, str | os.PathLike) else result
 
 
-def _of_kinds(
-    ours: Any, theirs: Any, names: tuple[str, str], kinds: tuple[str, str], measure: str | None
-) -> Comparison:
-    from anabranch.comparison import captures, mixed, rows, runs, sweeps
+_Made: TypeAlias = "tuple[Document, Callable[[], pd.DataFrame]]"
+_Names: TypeAlias = tuple[str, str]
 
-    if kinds == (SWEEP, SWEEP):
-        found = sweeps.compared(ours, theirs, names, measure)
-        return Comparison(names, kinds, sweeps.document(found, names), lambda: sweeps.frame(found))
-    if kinds[0] != kinds[1]:
-        pairs = mixed.paired(ours, theirs)
-        return Comparison(
-            names, kinds, mixed.document(ours, theirs, names), lambda: rows.frame(pairs, *mixed.shared(pairs))
-        )
-    of = runs if kinds[0] == RUN else captures
-    pairs = of.paired(ours, theirs)
-    return Comparison(
-        names, kinds, of.document(ours, theirs, names), lambda: rows.frame(pairs, of.FIELDS, of.SUBFLOW_FIELDS)
-    )
+
+def _sweeps(ours: Any, theirs: Any, names: _Names, measure: str | None) -> _Made:
+    from anabranch.comparison import sweeps
+
+    found = sweeps.compared(ours, theirs, names, measure)
+    return sweeps.document(found, names), lambda: sweeps.frame(found)
+
+
+def _mixed(ours: Any, theirs: Any, names: _Names, _: str | None) -> _Made:
+    from anabranch.comparison import mixed, rows
+
+    pairs = mixed.paired(ours, theirs)
+    return mixed.document(ours, theirs, names), lambda: rows.frame(pairs, *mixed.shared(pairs))
+
+
+def _runs(ours: Any, theirs: Any, names: _Names, _: str | None) -> _Made:
+    from anabranch.comparison import rows, runs
+
+    pairs = runs.paired(ours, theirs)
+    return runs.document(ours, theirs, names), lambda: rows.frame(pairs, runs.FIELDS, runs.SUBFLOW_FIELDS)
+
+
+def _captures(ours: Any, theirs: Any, names: _Names, _: str | None) -> _Made:
+    from anabranch.comparison import captures, rows
+
+    pairs = captures.paired(ours, theirs)
+    return captures.document(ours, theirs, names), lambda: rows.frame(pairs, captures.FIELDS, captures.SUBFLOW_FIELDS)
+
+
+_PAIRS: "Mapping[tuple[str, str], Callable[[Any, Any, _Names, str | None], _Made]]" = {
+    (SWEEP, SWEEP): _sweeps,
+    (RUN, RUN): _runs,
+    (ANALYSIS, ANALYSIS): _captures,
+    (RUN, ANALYSIS): _mixed,
+    (ANALYSIS, RUN): _mixed,
+}
+"""Kinds of results that can be compared, and how."""

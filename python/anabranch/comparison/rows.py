@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from anabranch import units
-from anabranch.measures import of_field
+from anabranch.measures import units
+from anabranch.measures.table import of_field
 from anabranch.tables import Column, Table, headings
 
 if TYPE_CHECKING:

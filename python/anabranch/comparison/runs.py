@@ -3,14 +3,14 @@
 import difflib
 from typing import TYPE_CHECKING
 
-from anabranch.alike import CHOICE, why
 from anabranch.comparison.rows import Fields, Pair, by_place, table, whole
-from anabranch.labels import connections_of
+from anabranch.measures.labels import connections_of
 from anabranch.sentences import sweep as say
+from anabranch.sweeps.comparable import CHOICE, why
 from anabranch.tables import Document, Table
 
 if TYPE_CHECKING:
-    from anabranch.run_data import RunData
+    from anabranch.runs.data import RunData
 
 FIELDS: Fields = dict.fromkeys(
     (

@@ -7,13 +7,13 @@ difference of a pair is known better than either mean.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from anabranch import units
-from anabranch.alike import CHOICE, why
 from anabranch.comparison.errors import MeasureError
 from anabranch.comparison.runs import changes
-from anabranch.directory import ResultError
+from anabranch.measures import units
+from anabranch.results.directory import ResultError
 from anabranch.sentences import sweep as say
 from anabranch.sweeps import repeats
+from anabranch.sweeps.comparable import CHOICE, why
 from anabranch.sweeps.data import SweepData
 from anabranch.sweeps.paired import Intervals, by_student, differences, holm, note
 from anabranch.sweeps.table import difference_columns, pairs

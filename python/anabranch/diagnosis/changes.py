@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from anabranch import units
+from anabranch.measures import units
 from anabranch.scenario import Scenario, Value
 from anabranch.sentences import diagnose as say
 

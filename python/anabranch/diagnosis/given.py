@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from anabranch import units
-from anabranch.directory import ResultError
-from anabranch.labels import connections_of
+from anabranch.measures import units
+from anabranch.measures.labels import connections_of
+from anabranch.results.directory import ResultError
 from anabranch.scenario import Scenario, ScenarioError
 from anabranch.sentences import diagnose as say
 

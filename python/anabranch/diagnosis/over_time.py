@@ -6,18 +6,18 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from anabranch.capture_plots import CapturePlots
-from anabranch.capture_report import figure_html, image
-from anabranch.labels import connections_of
+from anabranch.captures.plots import CapturePlots
+from anabranch.captures.report import figure_html, image
+from anabranch.measures.labels import connections_of
+from anabranch.measures.series import end_of
 from anabranch.plots.files import picture
 from anabranch.plots.round_trips import round_trips
 from anabranch.sentences import diagnose as say
-from anabranch.series import end_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from anabranch.capture_data import CaptureData
+    from anabranch.captures.data import CaptureData
 
 
 def over_time(capture: "CaptureData") -> list[str]:

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from anabranch.causes import CAUSES
 from anabranch.diagnosis.text import SHOWN, note_on_shares, paths, shares, split_notes
 from anabranch.diagnosis.tried import tried_text
-from anabranch.visible import visible
+from anabranch.measures.causes import CAUSES
+from anabranch.sentences.escape import visible
 
 _LEFT = "text-align:left"
 

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from anabranch import units
 from anabranch.diagnosis.changes import Change, changes, place
-from anabranch.labels import connections_of
+from anabranch.execution.progress import State
+from anabranch.measures import units
+from anabranch.measures.labels import connections_of
 from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sentences import diagnose as say
-from anabranch.sweeps.execute import State, make
+from anabranch.sweeps.execute import make
 from anabranch.sweeps.memory import Memory
 from anabranch.sweeps.paired import Interval, interval
 from anabranch.sweeps.plan import Cell, PlanData, plan

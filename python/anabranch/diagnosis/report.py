@@ -1,109 +1,60 @@
 """A diagnosis on disk: the numbers, and one HTML file that needs nothing else."""
 
-import base64
 import json
-import platform
 import re
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch import provenance
-from anabranch.causes import CAUSES
 from anabranch.diagnosis.over_time import over_time
 from anabranch.diagnosis.text import note_on_shares, paths, shares, split_notes
 from anabranch.diagnosis.tried import tried_text
-from anabranch.directory import PROVENANCE, REPORT, Draft, dump, foreign
-from anabranch.plots.files import picture
+from anabranch.measures.causes import CAUSES
+from anabranch.measures.units import significant
+from anabranch.plots.files import picture as drawing
 from anabranch.plots.waiting import height, waiting
 from anabranch.plots.zoom import STYLE as ZOOM
-from anabranch.report import STYLE, table
+from anabranch.results.directory import REPORT, dump
+from anabranch.results.page import maker, page, picture, table
+from anabranch.results.result_kinds import DIAGNOSIS
+from anabranch.results.signed import SignedDraft, sign, write
 from anabranch.sentences import diagnose as say
-from anabranch.units import significant
-from anabranch.visible import visible
 
 if TYPE_CHECKING:
-    import os
+    from anabranch.captures.data import CaptureData
 
-    from anabranch.capture_data import CaptureData
-
-FORMAT = "anabranch-diagnosis"
-DIAGNOSIS = "diagnosis.json"
+NUMBERS = "diagnosis.json"
 
 
-class DiagnosisDraft(Draft):
-    """A place for a diagnosis that is not finished yet; see `Draft`.
+class DiagnosisDraft(SignedDraft):
+    """A place for a diagnosis that is not finished yet; `sources` are what is diagnosed."""
 
-    Parameters
-    ----------
-    directory : path
-        Where the diagnosis is wanted.
-    command : sequence of str, optional
-        The command line.
-    sources : sequence of str, optional
-        What is diagnosed; without it a diagnosis of anything else is replaced.
-    force : bool
-        Whether it may replace the diagnosis of something else.
-    """
-
-    def __init__(
-        self,
-        directory: "str | os.PathLike[str]",
-        command: Sequence[str] | None = None,
-        sources: Sequence[str] | None = None,
-        *,
-        force: bool = False,
-    ) -> None:
-        super().__init__(directory, force=force or sources is None)
-        self._sources = sources
-        self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
+    kind = DIAGNOSIS
+    files = (NUMBERS, REPORT)
 
     def _write(self, result: "tuple[Mapping[str, Any], CaptureData | None]", folder: Path) -> None:
         """Of a summary, and what it is of."""
         summary, capture = result
-        made = {
-            "format": FORMAT,
-            "format_version": 1,
-            "version": summary["version"],
-            "machine": provenance.machine(),
-            "python": platform.python_version(),
-            "command": self.command,
-            "started": provenance.now(),
-        }
-        (folder / DIAGNOSIS).write_text(dump(summary), encoding="utf-8", newline="\n")
-        (folder / REPORT).write_text(html(summary, capture, made), encoding="utf-8", newline="\n")
-        (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
+        made = self.signature(summary["version"])
+        write(folder, NUMBERS, dump(summary))
+        write(folder, REPORT, html(summary, capture, made))
+        sign(folder, made)
 
     def _other(self, folder: Path) -> str | None:
         try:
-            names = json.loads((folder / DIAGNOSIS).read_text(encoding="utf-8"))["files"]
+            names = json.loads((folder / NUMBERS).read_text(encoding="utf-8"))["files"]
         except (OSError, ValueError, KeyError, TypeError):
             return say.OTHER_UNREADABLE()
         return None if names == self._sources else say.OTHER(files=", ".join(names))
 
-    def _is_ours(self, folder: Path) -> bool:
-        try:
-            marker = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return False
-        return isinstance(marker, dict) and marker.get("format") == FORMAT
-
-    def _foreign(self, folder: Path) -> list[str]:
-        return foreign(folder, {DIAGNOSIS, REPORT, PROVENANCE}, ())
-
 
 def _waiting(connection: Mapping[str, Any]) -> str:
     """The figure of who waited for whom."""
-    svg = picture(lambda ax: waiting(connection, ax), "svg", {"height": height(connection)})
-    data = base64.b64encode(svg).decode()
+    svg = drawing(lambda ax: waiting(connection, ax), "svg", {"height": height(connection)}).decode()
     blocked = any(flow["blocked_others_s"] for flow in connection["subflows"])
     caption = [say.REPORT_WAITING_CAPTION(), *([say.REPORT_BLOCKING_CAPTION()] if blocked else [])]
-    return (
-        f'<figure style="margin-top: 1.5rem"><img alt="{say.REPORT_WAITING}" src="data:image/svg+xml;base64,{data}">'
-        f"<figcaption>{' '.join(caption)}</figcaption></figure>"
-    )
+    return picture(svg, say.REPORT_WAITING, " ".join(caption), ' style="margin-top: 1.5rem"')
 
 
 def _twin(summary: Mapping[str, Any]) -> list[str]:
@@ -169,13 +120,5 @@ def html(summary: Mapping[str, Any], capture: "CaptureData | None", made: Mappin
         (c.name, c.meaning, grounds[key]["kind"], grounds[key]["ground"]) for key, c in CAUSES.items() if key in grounds
     ]
     body += [f"<h2>{say.REPORT_GROUNDS}</h2>", table(say.REPORT_GROUNDS_HEAD, kinds, words=True)]
-    made_by = [(name, escape(str(made[name]))) for name in ("command", "version", "started", "machine", "python")]
-    body += [f"<h2>{say.REPORT_MADE}</h2>", table(("", ""), made_by, words=True)]
-    return visible(
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title} - Anabranch</title>\n<style>{STYLE}{ZOOM}</style>\n</head>\n<body>\n"
-        + "\n".join(body)
-        + "\n</body>\n</html>\n",
-        keep="\n",
-    )
+    body += [f"<h2>{say.REPORT_MADE}</h2>", table(("", ""), maker(made), words=True)]
+    return page(title, body, ZOOM)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch.capture_data import CaptureData
+from anabranch.captures.data import CaptureData
 from anabranch.diagnosis.given import Given, add, rates
+from anabranch.diagnosis.measure import examined
 from anabranch.diagnosis.text import diagnosis_text
 from anabranch.diagnosis.tried import Watch, tried_text, with_trials
-from anabranch.directory import ResultError
-from anabranch.kinds import ANALYSIS, MEANING, RUN, kind
+from anabranch.results.directory import ResultError
+from anabranch.results.result_kinds import ANALYSIS, RUN, kind, named
 from anabranch.sentences import diagnose as say
 from anabranch.tables import terminal_width
-from anabranch.why.measure import examined
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,26 +164,31 @@ def _adding(exact: Mapping[str, float]) -> Callable[[dict[str, Any], bool], None
 
 def _of_folder(folder: str, poll: Callable[[int, int], None] | None, exact: Mapping[str, float]) -> _Found:
     found = kind(folder)
-    if found == RUN:
-        if exact:
-            raise ResultError(say.CAPACITY_OF_RUN(folder=folder))
-        return _of_run(folder, poll)
-    if found == ANALYSIS:
-        from anabranch.capture_store import again_readable
-
-        return *examined(list(again_readable(folder)), poll, given=_adding(exact)), None
-    wrong = say.WRONG_KIND(folder=folder, found=MEANING[found], run=MEANING[RUN], analysis=MEANING[ANALYSIS])
-    raise ResultError(wrong)
+    if found.name not in _OF:
+        meanings = {name: named(name).meaning for name in _OF}
+        raise ResultError(say.WRONG_KIND(folder=folder, found=found.meaning, **meanings))
+    return _OF[found.name](folder, poll, exact)
 
 
-def _of_run(folder: str, poll: Callable[[int, int], None] | None) -> _Found:
-    from anabranch.store import read
-    from anabranch.why.explanation import OtherTraceError, diagnose_run
+def _of_analysis(folder: str, poll: Callable[[int, int], None] | None, exact: Mapping[str, float]) -> _Found:
+    from anabranch.captures.store import again_readable
 
-    stored = read(folder)
+    return *examined(list(again_readable(folder)), poll, given=_adding(exact)), None
+
+
+def _of_run(folder: str, poll: Callable[[int, int], None] | None, exact: Mapping[str, float]) -> _Found:
+    from anabranch.diagnosis.explanation import OtherTraceError, diagnose_run
+
+    if exact:
+        raise ResultError(say.CAPACITY_OF_RUN(folder=folder))
+    stored = named(RUN).load(folder)
     try:
         found, capture = diagnose_run(stored, poll)
     except OtherTraceError as other:
         then = stored.summary["version"]
         raise ResultError(say.OTHER_TRACE(folder=folder, now=str(other), then=then)) from None
     return {**found, "files": [folder]}, capture, stored.toml
+
+
+_OF = {RUN: _of_run, ANALYSIS: _of_analysis}
+"""How a stored result is diagnosed, by its kind."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from anabranch import units
-from anabranch.causes import CAUSES
+from anabranch.measures import units
+from anabranch.measures.causes import CAUSES
 from anabranch.sentences import diagnose as say
 
 _SHOWN = 0.05

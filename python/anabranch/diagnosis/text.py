@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anabranch.causes import CAUSES
-from anabranch.measures import two_lines
+from anabranch.measures.causes import CAUSES
+from anabranch.measures.table import two_lines
+from anabranch.measures.units import significant
 from anabranch.sentences import diagnose as say
+from anabranch.sentences.escape import visible
 from anabranch.tables import Column, Table
-from anabranch.units import significant
-from anabranch.visible import visible
 
 SHOWN = 6
 """Connections described in full; of further ones only the sentences."""

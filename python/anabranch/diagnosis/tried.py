@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from anabranch.sentences import diagnose as say
 
 if TYPE_CHECKING:
-    from anabranch.capture_data import CaptureData
+    from anabranch.captures.data import CaptureData
     from anabranch.diagnosis.twin import Twin
-    from anabranch.sweeps.execute import State
+    from anabranch.execution.progress import State
 
 _WIDTH = 100
 _REMEDY = 2
@@ -42,9 +42,9 @@ def with_trials(
     `own` is the scenario of a run, which is its twin.
     """
     from anabranch.diagnosis.given import main_of
+    from anabranch.diagnosis.of_run import numbers
     from anabranch.diagnosis.remedies import On, remedies
     from anabranch.scenario import Scenario
-    from anabranch.why.of_run import numbers
 
     connections = found["connections"]
     if not connections:

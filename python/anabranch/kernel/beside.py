@@ -13,15 +13,15 @@ from pathlib import Path
 from statistics import mean, median, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from anabranch import units
 from anabranch.kernel import runner
 from anabranch.kernel.counted import Counted, counted
 from anabranch.kernel.translate import spec_of
-from anabranch.measures import label
+from anabranch.measures import units
+from anabranch.measures.table import label
 from anabranch.sentences import tools as say
 
 if TYPE_CHECKING:
-    from anabranch.results import Run
+    from anabranch.runs.run import Run
     from anabranch.scenario import Scenario, Value
 
 MEASURES = {

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from anabranch import scenario_keys
 from anabranch.kernel.runner import KernelError
+from anabranch.measures import scenario_keys
 
 CONTROLLERS = {"uncoupled": "reno", "cubic": "cubic"}
 """Controllers of Anabranch and what Linux calls them."""

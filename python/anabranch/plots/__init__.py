@@ -13,9 +13,9 @@ Examples
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from anabranch.labels import connections_of
+from anabranch.measures.labels import connections_of
 from anabranch.plots.files import picture, save
 from anabranch.plots.latency import latency
 from anabranch.plots.lines import cwnd, in_flight, srtt
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from anabranch.run_data import RunData
+    from anabranch.measures.labels import Labels
+    from anabranch.measures.timeline import Mark
 
 __all__ = [
     "ALL",
@@ -53,6 +54,38 @@ __all__ = [
 ]
 
 
+class Drawable(Protocol):
+    """A run, as far as its figures show it; `anabranch.runs.data.RunData` defines the attributes."""
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """Numbers of the whole run."""
+
+    @property
+    def subflows(self) -> "pd.DataFrame":
+        """One row for each sample and subflow."""
+
+    @property
+    def items(self) -> "pd.DataFrame":
+        """One row for each message, object or segment of a film."""
+
+    @property
+    def links(self) -> "pd.DataFrame":
+        """One row for each interval and link that varies."""
+
+    @property
+    def labels(self) -> "Labels":
+        """Names of the subflows."""
+
+    @property
+    def marks(self) -> "tuple[Mark, ...]":
+        """What the scenario changes over time."""
+
+    @property
+    def parts(self) -> Callable[[], Mapping[str, Any]]:
+        """Returns the columns of `items`; empty if the transfers have no parts."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """A figure of a report; `data` is the frame of a run that it shows."""
@@ -60,7 +93,7 @@ class Figure:
     draw: "Callable[..., Axes]"
     title: str
     caption: str
-    data: "Callable[[RunData], pd.DataFrame]" = attrgetter("subflows")
+    data: "Callable[[Drawable], pd.DataFrame]" = attrgetter("subflows")
 
 
 FIGURES: Mapping[str, Figure] = {
@@ -124,13 +157,13 @@ ALL: Mapping[str, Figure] = {**FIGURES, **_PARTS, **_VARYING}
 """Of any run."""
 
 
-def figures_of(run: "RunData") -> Mapping[str, Figure]:
+def figures_of(run: Drawable) -> Mapping[str, Figure]:
     """The figures that `run` has, by name."""
     parts = _PARTS if len(run.parts()) else {}
     return {**FIGURES, **parts, **(_VARYING if len(run.links) else {})}
 
 
-def render(run: "RunData", names: Iterable[str] | None = None) -> dict[str, str]:
+def render(run: Drawable, names: Iterable[str] | None = None) -> dict[str, str]:
     """Figures of `run` as SVG text, the same bytes each time.
 
     Parameters
@@ -143,7 +176,7 @@ def render(run: "RunData", names: Iterable[str] | None = None) -> dict[str, str]
     return {name: image(run, name, "svg").decode() for name in (figures_of(run) if names is None else names)}
 
 
-def image(run: "RunData", name: str, format: str, **look: Unpack[Look]) -> bytes:
+def image(run: Drawable, name: str, format: str, **look: Unpack[Look]) -> bytes:
     """One figure as a file of `format`: ``svg``, ``png`` or ``pdf``; of the `look` title, width and height."""
     fitted: Look = {**look}
     fitted.pop("width", None)
@@ -151,7 +184,7 @@ def image(run: "RunData", name: str, format: str, **look: Unpack[Look]) -> bytes
     return picture(lambda ax: ALL[name].draw(ALL[name].data(run), ax, **told(run, fitted)), format, look)
 
 
-def told(run: "RunData", look: Look) -> Look:
+def told(run: Drawable, look: Look) -> Look:
     """What a figure is told of `run`, and what was asked for."""
     names = [connection["name"] for connection in connections_of(run.summary)]
     return {"labels": run.labels, "marks": run.marks, "connections": names, **look}

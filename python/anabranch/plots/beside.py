@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Unpack
 
+from anabranch.measures.series import by_subflow
 from anabranch.plots import places, style
-from anabranch.series import by_subflow
 
 if TYPE_CHECKING:
     import pandas as pd

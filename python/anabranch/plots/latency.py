@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Unpack
 
-from anabranch import measures
+from anabranch.measures import table as measures
 from anabranch.plots import places, style
 from anabranch.plots.legends import legend
 from anabranch.plots.wording import called, renamed

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Unpack
 
-from anabranch.measures import factor
+from anabranch.measures.series import by_subflow, end_of, unmeasured
+from anabranch.measures.table import factor
 from anabranch.plots import places, style
-from anabranch.series import by_subflow, end_of, unmeasured
 
 if TYPE_CHECKING:
     import pandas as pd

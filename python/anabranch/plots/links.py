@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Unpack
 
-from anabranch.marks import spoken
-from anabranch.measures import factor, label
+from anabranch.measures.table import factor, label
+from anabranch.measures.timeline import spoken
+from anabranch.measures.units import time
 from anabranch.plots import places, style
 from anabranch.plots.wording import renamed
-from anabranch.units import time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

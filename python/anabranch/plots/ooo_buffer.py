@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Unpack
 
+from anabranch.measures.series import end_of
 from anabranch.plots import style
-from anabranch.series import end_of
 
 _TIMES = 4000
 """That are drawn at most: areas of a million corners take long."""

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Unpack
 
-from anabranch.measures import factor, label
+from anabranch.measures.series import by_subflow, end_of
+from anabranch.measures.table import factor, label
 from anabranch.plots import places, style
-from anabranch.series import by_subflow, end_of
 
 if TYPE_CHECKING:
     import pandas as pd

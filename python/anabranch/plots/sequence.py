@@ -3,9 +3,9 @@
 import math
 from typing import TYPE_CHECKING, Unpack
 
+from anabranch.measures.series import by_subflow, end_of
 from anabranch.plots import places, style
 from anabranch.plots.wording import renamed
-from anabranch.series import by_subflow, end_of
 
 if TYPE_CHECKING:
     import pandas as pd

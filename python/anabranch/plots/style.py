@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any, TypedDict
 from weakref import WeakSet
 
-from anabranch import measures
+from anabranch.measures import table as measures
 from anabranch.plots.algorithms import PALETTE
 from anabranch.plots.legends import legend
 from anabranch.plots.letters import width, wrapped
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Annotation
 
-    from anabranch.marks import Mark
+    from anabranch.measures.timeline import Mark
 
 LINES = ("solid", "dashed", "dotted", "dashdot")
 GRID = "#E3E3E3"

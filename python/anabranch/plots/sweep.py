@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from anabranch import measures
+from anabranch.measures import table as measures
 from anabranch.plots import axis, places, style, ticks
 from anabranch.plots.algorithms import Appearance, appearances
 from anabranch.plots.legends import legend

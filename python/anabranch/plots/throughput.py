@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Unpack
 
+from anabranch.measures.series import by_subflow, end_of, interval_of
+from anabranch.measures.series import throughput as rates
+from anabranch.measures.units import time
 from anabranch.plots import places, style
 from anabranch.plots.wording import renamed
-from anabranch.series import by_subflow, end_of, interval_of
-from anabranch.series import throughput as rates
-from anabranch.units import time
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from anabranch.causes import CAUSES
+from anabranch.measures.causes import CAUSES
 from anabranch.plots import places, style, ticks
 from anabranch.plots.legends import legend
 

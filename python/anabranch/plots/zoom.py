@@ -5,9 +5,9 @@ import json
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from anabranch.measures.series import by_subflow, end_of
 from anabranch.plots import places, style
 from anabranch.plots.sequence import HEADROOM, SHADES
-from anabranch.series import by_subflow, end_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

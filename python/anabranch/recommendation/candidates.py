@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from anabranch import _core
-from anabranch.measures import of_field
+from anabranch.measures.table import of_field
 from anabranch.recommendation.paths import paths
 from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sentences import recommend as say

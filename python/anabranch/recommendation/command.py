@@ -4,7 +4,7 @@ import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from anabranch import units
+from anabranch.measures import units
 from anabranch.recommendation.candidates import UNLIMITED
 from anabranch.recommendation.paths import chosen
 from anabranch.scenario import Scenario, ScenarioError, Value, literal

@@ -2,8 +2,7 @@
 
 import math
 
-from anabranch import units
-from anabranch.alike import groups, said
+from anabranch.measures import units
 from anabranch.recommendation.candidates import (
     ENOUGH,
     GOALS,
@@ -18,6 +17,7 @@ from anabranch.recommendation.pairs import WIDEST, Comparison, Difference
 from anabranch.recommendation.paths import too_short
 from anabranch.recommendation.search import LOOKS, Found, Varied
 from anabranch.sentences import recommend as say
+from anabranch.sweeps.comparable import groups, said
 from anabranch.sweeps.repeats import said as counted
 
 _NICE = (1, 2, 3, 5)

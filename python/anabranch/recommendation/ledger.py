@@ -14,12 +14,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from anabranch.alike import CHOICE, TRACE
+from anabranch.execution.progress import State
 from anabranch.recommendation.candidates import Candidate, measured
 from anabranch.recommendation.paths import with_queues
 from anabranch.scenario import Scenario, ScenarioError
 from anabranch.sweeps import threads
-from anabranch.sweeps.execute import State
+from anabranch.sweeps.comparable import CHOICE, TRACE
 from anabranch.sweeps.plan import NO_LIMITS, Cell, plan
 from anabranch.sweeps.repeats import fingerprint
 from anabranch.sweeps.task import FAILED, REFUSED, Record, Task

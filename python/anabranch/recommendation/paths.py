@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from anabranch import units
-from anabranch.labels import delay_of, rate_of
+from anabranch.measures import units
+from anabranch.measures.labels import delay_of, rate_of
 from anabranch.scenario import Scenario, Value
 from anabranch.sentences import recommend as say
 

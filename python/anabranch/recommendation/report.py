@@ -1,63 +1,39 @@
 """A recommendation on disk: the numbers, the recommended scenario, and one HTML file that needs nothing else."""
 
-import json
-import platform
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch import provenance
-from anabranch.directory import PROVENANCE, REPORT, SCENARIO, Draft, dump, foreign
 from anabranch.recommendation.text import compared, html, looked, table_html
-from anabranch.report import STYLE, table
+from anabranch.results import page as pages
+from anabranch.results.directory import REPORT, SCENARIO, dump
+from anabranch.results.page import maker, table
+from anabranch.results.result_kinds import RECOMMENDATION
+from anabranch.results.signed import SignedDraft, sign, write
 from anabranch.sentences import recommend as say
-from anabranch.visible import visible
 
 if TYPE_CHECKING:
-    import os
-
     from anabranch.scenario import Scenario
 
-FORMAT = "anabranch-recommendation"
-RECOMMENDATION = "recommendation.json"
+NUMBERS = "recommendation.json"
 
 
-class RecommendationDraft(Draft):
-    """A place for a recommendation that is not finished yet; see `Draft`."""
+class RecommendationDraft(SignedDraft):
+    """A place for a recommendation that is not finished yet."""
 
-    def __init__(self, directory: "str | os.PathLike[str]", command: Sequence[str] | None = None) -> None:
-        super().__init__(directory)
-        self.command = "python" if command is None else visible(shlex.join(["anabranch", *command]))
+    kind = RECOMMENDATION
+    files = (NUMBERS, REPORT, SCENARIO)
 
     def _write(self, result: "tuple[Mapping[str, Any], Scenario | None]", folder: Path) -> None:
         """Write a summary, and the scenario that is recommended if there is one."""
         summary, scenario = result
-        made = {
-            "format": FORMAT,
-            "format_version": 1,
-            "version": summary["version"],
-            "machine": provenance.machine(),
-            "python": platform.python_version(),
-            "command": self.command,
-            "started": provenance.now(),
-        }
-        (folder / RECOMMENDATION).write_text(dump(summary), encoding="utf-8", newline="\n")
-        (folder / REPORT).write_text(page(summary, made), encoding="utf-8", newline="\n")
-        (folder / PROVENANCE).write_text(dump(made), encoding="utf-8", newline="\n")
+        made = self.signature(summary["version"])
+        write(folder, NUMBERS, dump(summary))
+        write(folder, REPORT, page(summary, made))
+        sign(folder, made)
         if scenario is not None:
-            (folder / SCENARIO).write_text(f"{scenario.expanded().toml}\n", encoding="utf-8", newline="\n")
-
-    def _is_ours(self, folder: Path) -> bool:
-        try:
-            marker = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return False
-        return isinstance(marker, dict) and marker.get("format") == FORMAT
-
-    def _foreign(self, folder: Path) -> list[str]:
-        return foreign(folder, {RECOMMENDATION, REPORT, PROVENANCE, SCENARIO}, ())
+            write(folder, SCENARIO, f"{scenario.expanded().toml}\n")
 
 
 def page(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
@@ -71,16 +47,6 @@ def page(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
     body += [table_html(looked(summary))] if summary["first_look"] else []
     why = [(escape(name), escape(text)) for name, text in [*summary["refused"].items(), *summary["failed"].items()]]
     body += [f"<h2>{say.REPORT_LEFT_OUT}</h2>", table(say.REPORT_LEFT_OUT_HEAD, why, words=True)] if why else []
-    made_by = [(say.REPORT_AGAIN, summary["command"]), *((name, str(made[name])) for name in _SHOWN)]
-    body += [f"<h2>{say.REPORT_MADE}</h2>", table(("", ""), [[escape(x) for x in row] for row in made_by], words=True)]
-    return visible(
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(body)
-        + "\n</body>\n</html>\n",
-        keep="\n",
-    )
-
-
-_SHOWN = ("command", "version", "started", "machine", "python")
+    made_by = [(escape(say.REPORT_AGAIN), escape(summary["command"])), *maker(made)]
+    body += [f"<h2>{say.REPORT_MADE}</h2>", table(("", ""), made_by, words=True)]
+    return pages.page(title, body)

@@ -16,7 +16,7 @@ from anabranch.sentences import recommend as say
 if TYPE_CHECKING:
     import os
 
-    from anabranch.sweeps.execute import State
+    from anabranch.execution.progress import State
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from anabranch.execution.progress import State
 from anabranch.recommendation.candidates import (
     DEFAULT,
     GOALS,
@@ -27,7 +28,6 @@ from anabranch.recommendation.pairs import LEAST, Comparison, Lack
 from anabranch.recommendation.paths import paths, with_queues
 from anabranch.scenario import Scenario, ScenarioError
 from anabranch.sweeps.chance import nothing_random
-from anabranch.sweeps.execute import State
 
 LOOKS = 3
 """Seeds of a first look at the best candidates; all others have one."""

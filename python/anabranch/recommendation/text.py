@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from anabranch.measures import of_field
+from anabranch.measures.table import of_field
 from anabranch.recommendation.candidates import GOALS, GOODPUT, MEASURES, Candidate, Measure
 from anabranch.recommendation.findings import recommended
-from anabranch.report import table as html_table
+from anabranch.results.page import table as html_table
 from anabranch.sentences import recommend as say
 from anabranch.tables import Column, Table
 

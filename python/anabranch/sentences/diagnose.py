@@ -392,6 +392,7 @@ GROUND_JITTER = Phrase("makes runs with different seeds differ; the run with thi
 
 # The report and the notebook.
 
+IN_PLACE_OF_RUN = Phrase("it is a diagnosis: its numbers are in diagnosis.json, its figures in report.html")
 OTHER_UNREADABLE = Phrase("a diagnosis that cannot be read")
 OTHER = Phrase("the diagnosis of {files}")
 """What a folder holds that is not replaced."""

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from anabranch.labels import judge_key
+from anabranch.measures.labels import judge_key
 from anabranch.scenario import Scenario, ScenarioError
 
 _SOURCES = ("loss", "duplication", "corruption", "delay_variation")

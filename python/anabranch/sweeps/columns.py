@@ -1,6 +1,6 @@
 """Names of the columns that results of sweeps have beside their axes."""
 
-from anabranch.measures import MEASURES
+from anabranch.measures.table import MEASURES
 
 _OWN = [
     "seed",

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from anabranch.nearest import hint
+from anabranch.results.result_kinds import SWEEP
+from anabranch.sentences.nearest import hint
 from anabranch.sweeps import dataset, repeats
 from anabranch.sweeps.paired import METHODS, Interval, Intervals, differences, holm
 from anabranch.sweeps.places import Places, labelled, labels_frame, named
@@ -66,6 +67,7 @@ class Folder:
 class SweepData:
     """The runs of a plan; the attributes are those of `anabranch.sweeps.results.Sweep`."""
 
+    kind: ClassVar[str] = SWEEP
     plan: PlanData
     source: Rows | Folder
     provenance: Provenance

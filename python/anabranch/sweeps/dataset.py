@@ -23,14 +23,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.directory import ResultError
-from anabranch.labels import connections_of
-from anabranch.measures import MEASURES, column_of
+from anabranch.measures.labels import connections_of
+from anabranch.measures.table import MEASURES, column_of
+from anabranch.results.directory import ResultError
+from anabranch.sentences.escape import visible
 from anabranch.sweeps import piece
 from anabranch.sweeps.columns import COLUMNS
 from anabranch.sweeps.piece import write_frame
 from anabranch.sweeps.task import Record
-from anabranch.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd

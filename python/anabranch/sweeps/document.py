@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.directory import why
+from anabranch.results.directory import why
 from anabranch.scenario import Scenario, ScenarioError, Value, literal
 from anabranch.sweeps import store
 from anabranch.sweeps.plan import ALGORITHMS, Options, PlanData, again, plan

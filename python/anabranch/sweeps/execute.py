@@ -1,11 +1,11 @@
 """Making the runs of a plan: which are missing, who makes them, who is told."""
 
 import contextlib
-import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from anabranch.execution.progress import State
 from anabranch.scenario import ScenarioError
 from anabranch.sweeps import threads
 from anabranch.sweeps.data import SweepData
@@ -20,34 +20,6 @@ if TYPE_CHECKING:
 
 _SYNC = 1.0
 """Seconds after which what was written survives a loss of power, too."""
-
-
-class State(NamedTuple):
-    """How far a sweep is.
-
-    Attributes
-    ----------
-    total : int
-        Runs of the plan, as far as it is known.
-    stored : int
-        Of these, the ones that were there already.
-    done, failed : int
-        Made since the start; of all that are done, the ones that were refused or failed.
-    seconds : float
-        Since the start.
-    last : str
-        What was finished last.
-    most : float
-        Seconds until a budget ends it.
-    """
-
-    total: int
-    stored: int
-    done: int
-    failed: int
-    seconds: float
-    last: str = ""
-    most: float = math.inf
 
 
 def execute(
@@ -169,6 +141,6 @@ def _made(
     )
     if client is None:
         return threads.records(tasks, options, min(count, workers or threads.cores()), keep.append)
-    from anabranch.cluster import records
+    from anabranch.sweeps.cluster import records
 
     return records(tasks, options, client, keep.append)

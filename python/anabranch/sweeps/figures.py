@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
-from anabranch import units
+from anabranch.measures import units
 from anabranch.plots import axis, legends, places, style
 from anabranch.plots.files import octets
 from anabranch.plots.wording import called

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.directory import ResultError, dump, naming
-from anabranch.drafts import whole as complete
+from anabranch.results.directory import ResultError, dump, naming
+from anabranch.results.drafts import whole as complete
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Self, TypeAlias
 from anabranch import _core
 from anabranch._core import RunError
 from anabranch.scenario import Scenario, ScenarioError, Value
+from anabranch.sentences.escape import deceives, visible
 from anabranch.sweeps.columns import COLUMNS
 from anabranch.sweeps.until import MOST, Precision
-from anabranch.visible import deceives, visible
 
 Axes: TypeAlias = "Mapping[str, Sequence[Value] | Mapping[str, Mapping[str, Value]]]"
 """By name: values of one key, or named sets of changes."""

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
-from anabranch import measures
-from anabranch.nearest import hint
+from anabranch.measures import table as measures
 from anabranch.plots import axis
 from anabranch.plots.style import Look
 from anabranch.plots.wording import called, renamed
+from anabranch.sentences.nearest import hint
 from anabranch.sweeps.timed import COMPLETION, WHY, only_timed, timed_cells
 
 if TYPE_CHECKING:

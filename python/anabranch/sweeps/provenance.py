@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from anabranch import provenance
+from anabranch.results import provenance
 from anabranch.sweeps.plan import Engine, PlanData, base_sha256, engine
 
 

@@ -1,15 +1,15 @@
 """A sweep as one HTML file that needs nothing else."""
 
-import base64
 import shlex
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anabranch import units
-from anabranch.measures import MEASURES, scale
-from anabranch.report import STYLE, table
+from anabranch.measures import units
+from anabranch.measures.table import MEASURES, scale
+from anabranch.results import page as pages
+from anabranch.results.page import picture, provenance_table, table
 from anabranch.scenario import literal
 from anabranch.sweeps import figures
 from anabranch.sweeps.places import labels_frame
@@ -79,14 +79,7 @@ def page(sweep: "SweepData", drawn: Mapping[str, str], where: str) -> str:
         f"<h2>sweep.toml</h2><pre>{escape(document(sweep.plan))}</pre>",
         f"<h2>scenario.toml</h2><pre>{escape(sweep.plan.scenario.toml.strip())}</pre>",
     ]
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title} - Anabranch</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(body)
-        + "\n</body>\n"
-        "</html>\n"
-    )
+    return pages.page(title, body)
 
 
 def sweep_html(sweep: "SweepData") -> str:
@@ -174,12 +167,9 @@ def cells_table(sweep: "SweepData") -> str:
 
 def _figure(sweep: "SweepData", name: str, svg: str, where: str) -> str:
     cut = figures.view(sweep, below=name not in {figures.CDF, figures.OVER_TIME})
-    data = base64.b64encode(svg.encode()).decode()
-    return (
-        f'<figure id="{name}"><img alt="{escape(name)}" src="data:image/svg+xml;base64,{data}">'
-        f"<figcaption>{escape(figures.caption(sweep, name, cut))}<br>"
-        f"<code>anabranch plot {escape(where)} --figure {name}</code></figcaption></figure>"
-    )
+    caption = escape(figures.caption(sweep, name, cut))
+    command = f"<code>anabranch plot {escape(where)} --figure {name}</code>"
+    return picture(svg, name, f"{caption}<br>{command}", f' id="{name}"')
 
 
 def _provenance(sweep: "SweepData") -> str:
@@ -191,8 +181,7 @@ def _provenance(sweep: "SweepData") -> str:
         ("machine", escape(f"{made.machine}; Python {made.python}")),
         ("scenario, SHA-256", f"<code>{escape(made.scenario_sha256)}</code>"),
     ]
-    cells = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
-    return f'<table class="provenance"><tbody>{cells}</tbody></table>'
+    return provenance_table(rows)
 
 
 def document(plan: "PlanData") -> str:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self
 
-from anabranch import units
+from anabranch.execution.progress import State
+from anabranch.measures import units
 from anabranch.scenario import Scenario
 from anabranch.sweeps import document, store
 from anabranch.sweeps.data import Folder, SweepData
-from anabranch.sweeps.execute import State, execute
+from anabranch.sweeps.execute import execute
 from anabranch.sweeps.plan import Axes, Options, PlanData, plan
 
 if TYPE_CHECKING:

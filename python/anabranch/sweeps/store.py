@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.directory import ResultError, lock, missing, why
+from anabranch.results.directory import ResultError, lock, missing, why
+from anabranch.results.result_kinds import MARKS, SWEEP
 from anabranch.scenario import Scenario
 from anabranch.sweeps import dataset
 from anabranch.sweeps.columns import COLUMNS
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-FORMAT = "anabranch-sweep"
 FORMAT_VERSION = 3
 MARKER = "sweep.json"
 PROVENANCE = "provenance.json"
@@ -200,12 +200,12 @@ class StoreError(OSError):
 
 
 def _signed(made: Provenance) -> dict[str, Any]:
-    return {"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(made)}
+    return {"format": MARKS[SWEEP], "format_version": FORMAT_VERSION, **asdict(made)}
 
 
 def _marker(plan: PlanData) -> dict[str, Any]:
     return {
-        "format": FORMAT,
+        "format": MARKS[SWEEP],
         "format_version": FORMAT_VERSION,
         "scenario": plan.scenario.toml,
         "scenario_name": plan.scenario.name,
@@ -243,7 +243,7 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
         raise ResultError(f"{folder}: {missing(folder)}; a sweep is a directory written by `anabranch sweep --out`")
     try:
         content: dict[str, Any] = json.loads((folder / name).read_text(encoding="utf-8"))
-        if content["format"] != FORMAT:
+        if content["format"] != MARKS[SWEEP]:
             raise KeyError("format")
         version = content["format_version"]
     except FileNotFoundError:

@@ -5,12 +5,12 @@ import io
 import math
 from typing import TYPE_CHECKING, Any
 
-from anabranch import units
-from anabranch.alike import of_sweep
-from anabranch.measures import MEASURES, scale
+from anabranch.measures import units
+from anabranch.measures.table import MEASURES, scale
 from anabranch.sentences import sweep as say
 from anabranch.sweeps import repeats
 from anabranch.sweeps.chance import nothing_random
+from anabranch.sweeps.comparable import of_sweep
 from anabranch.sweeps.paired import Intervals, note
 from anabranch.sweeps.places import labels_frame
 from anabranch.sweeps.task import FAILED, REFUSED

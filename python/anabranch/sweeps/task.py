@@ -10,7 +10,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from anabranch import _core, provenance
+from anabranch import _core
+from anabranch.results import provenance
 from anabranch.scenario import Scenario, ScenarioError
 from anabranch.sweeps.plan import Options, engine
 

@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from anabranch.measures import factor
-from anabranch.nearest import hint
-from anabranch.series import unmeasured
+from anabranch.measures.series import unmeasured
+from anabranch.measures.table import factor
+from anabranch.sentences.nearest import hint
 from anabranch.sweeps.paired import by_student
 
 if TYPE_CHECKING:

@@ -12,36 +12,16 @@ from anabranch.tables.layout import (
     shortened,
     terminal_width,
 )
-from anabranch.tables.run import (
-    COLUMNS,
-    document,
-    nothing_arrived,
-    setting,
-    subflow_columns,
-    subflow_csv,
-    subflow_rows,
-    title_of,
-    verdict,
-)
 
 __all__ = [
-    "COLUMNS",
     "MOST",
     "Column",
     "Document",
     "Table",
     "aligned",
-    "document",
     "headings",
     "kept_rows",
-    "nothing_arrived",
     "picked",
-    "setting",
     "shortened",
-    "subflow_columns",
-    "subflow_csv",
-    "subflow_rows",
     "terminal_width",
-    "title_of",
-    "verdict",
 ]

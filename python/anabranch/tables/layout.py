@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from anabranch import units
+from anabranch.measures import units
 from anabranch.tables import formats
 
 MOST = 24

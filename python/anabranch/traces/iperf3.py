@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any
 
-from anabranch import units
+from anabranch.measures import units
 from anabranch.traces.reading import Found, TraceError, Wanted, cut
 from anabranch.traces.writing import stamps
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from anabranch.capture_data import CaptureData
+from anabranch.captures.data import CaptureData
 from anabranch.diagnosis.given import main_of
+from anabranch.diagnosis.measure import examined
 from anabranch.diagnosis.twin.fit import BUDGET, Twin, twin_of
-from anabranch.labels import connections_of
-from anabranch.why.measure import examined
+from anabranch.measures.labels import connections_of
 
 
 class Captured(NamedTuple):

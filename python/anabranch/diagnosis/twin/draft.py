@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from anabranch.diagnosis.measure import RATE_SECONDS
 from anabranch.diagnosis.twin.series import last_moved, outages, train_rate, up_again
 from anabranch.sentences import diagnose as say
-from anabranch.visible import visible
-from anabranch.why.measure import RATE_SECONDS
+from anabranch.sentences.escape import visible
 
 if TYPE_CHECKING:
-    from anabranch.capture_data import Frames
+    from anabranch.captures.data import Frames
 
 FACT, INFERENCE, UNKNOWN, GIVEN = "fact", "inference", "unknown", "given"
 

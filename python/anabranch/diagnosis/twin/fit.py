@@ -32,7 +32,7 @@ from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sentences import diagnose as say
 
 if TYPE_CHECKING:
-    from anabranch.capture_data import Frames
+    from anabranch.captures.data import Frames
 
 ENOUGH = 0.05
 """Nothing more is tried for runs this like."""

@@ -9,7 +9,7 @@ from anabranch.sentences import diagnose as say
 
 if TYPE_CHECKING:
     from anabranch.diagnosis.twin.series import HasSubflows
-    from anabranch.run_data import RunData
+    from anabranch.runs.data import RunData
 
 BOUND = 0.1
 """A twin is like its capture if goodput, shares and reordering differ by no more."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from anabranch.capture_data import Frames
+    from anabranch.captures.data import Frames
 
 _TRAIN = 10
 """Packets of a train whose rate counts."""

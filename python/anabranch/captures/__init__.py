@@ -1,0 +1,1 @@
+"""Captures, measured as runs are: their numbers, text, figures, report, files."""

@@ -1,0 +1,119 @@
+"""The diagnosis of a run: what a capture would have to infer, the run knows.
+
+Its captures give the times of events and what each path showed; the shares, and the rate of a link that nobody else
+uses, are the run's own. So nothing in them is an inference, and nothing is left that another capture would tell.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anabranch.diagnosis.measure import finished, main_cause, means
+from anabranch.measures import units
+from anabranch.measures.causes import CAUSES
+from anabranch.measures.labels import connections_of
+from anabranch.sentences import diagnose as say
+
+SERVER_PORT = 5001
+CLIENT_PORT = 49152
+"""Ports in the captures of a run: of the first connection, of the first 4-tuple of each (docs/captures.md)."""
+
+GROUND = say.GROUND_OF_A_RUN()
+
+
+def known(found: Mapping[str, Any], summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """The diagnosis `found` in the captures of a run, with what its `summary` and its `resolved` scenario know."""
+    described = resolved["connections"]
+    own = connections_of(summary)
+    made = []
+    for connection in found["connections"]:
+        number = _port(connection["subflows"][0]["server"]) - SERVER_PORT
+        if not 0 <= number < min(len(own), len(described)):
+            made.append(connection)
+            continue
+        rates = _rates(resolved, number, from_client=connection["data_from"] == "client")
+        made.append(_with_host(_known(connection, own[number], rates), summary, resolved, number))
+    grounds = {name: {"kind": "fact", "ground": GROUND} for name in CAUSES}
+    whole = all(connection["is_known"] for connection in made)
+    return {**found, "connections": made, "grounds": grounds if whole else found["grounds"]}
+
+
+def numbers(connections: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Of each connection its number in the scenario; what no scenario has is beyond its last."""
+    return [_port(connection["subflows"][0]["server"]) - SERVER_PORT for connection in connections]
+
+
+def _known(connection: Mapping[str, Any], own: Mapping[str, Any], rates: Sequence[float | None]) -> dict[str, Any]:
+    flows = []
+    for flow in connection["subflows"]:
+        place = _port(flow["client"]) - CLIENT_PORT
+        true = own["subflows"][place] if 0 <= place < len(own["subflows"]) else {}
+        if not true.get("causes"):
+            # Another port than its own: a middlebox between. What the captures say stays, and stays an inference.
+            return dict(connection)
+        rate = rates[true["path"]]
+        capacity = {} if rate is None else dict.fromkeys(_CAPACITY, rate)
+        flows.append({**flow, **capacity, "causes": true["causes"], "measured_s": true["measured_s"]})
+    causes = means(flows)
+    made = {
+        **connection,
+        "is_known": True,
+        "subflows": flows,
+        "causes": causes,
+        "limits": own.get("limits"),
+        "indistinct": [],
+        "missing_bytes": 0,
+        "incomplete": [],
+        "main_cause": main_cause(causes, []) if causes else None,
+    }
+    return finished(made)
+
+
+def _with_host(
+    connection: dict[str, Any], summary: Mapping[str, Any], resolved: Mapping[str, Any], number: int
+) -> dict[str, Any]:
+    """Name the host whose processor bounds the connection, if one does, in place of the sentence on the main cause."""
+    ends = {resolved["connections"][number][end] for end in ("client", "server")}
+    costs = {host["name"]: host.get("cost_s", 0.0) for host in resolved.get("host", ())}
+    busy = [(host["cpu_busy"], host["name"]) for host in summary.get("hosts", ()) if host["name"] in ends]
+    share, name = max(busy, default=(0.0, ""))
+    if share >= _BUSY:
+        told = say.HOST_BUSY(host=name, share=units.percent(share), cost=units.time(costs[name]))
+        connection["sentences"] = [*connection["sentences"][:2], told, *connection["sentences"][3:]]
+    return connection
+
+
+_BUSY = 0.9
+"""A core that works for this share of a run bounds what its host carries: starts and pauses take the rest."""
+
+_CAPACITY = ("capacity_mbps", "capacity_low_mbps", "capacity_high_mbps")
+
+
+def _rates(resolved: Mapping[str, Any], number: int, *, from_client: bool) -> list[float | None]:
+    """What each path of a connection carries in the direction of its data, Mbit/s; None if it changes or is shared."""
+    links = {link["name"]: link for link in resolved["links"]}
+    mine = resolved["connections"][number]
+    users: dict[str, int] = {}
+    for connection in resolved["connections"]:
+        for name in {name for path in connection["paths"] for name in path}:
+            users[name] = users.get(name, 0) + 1
+    found: list[float | None] = []
+    for path in mine["paths"]:
+        here, least = mine["client"], float("inf")
+        for name in path:
+            link = links[name]
+            out = link["from"] == here
+            here = link["to"] if out else link["from"]
+            side = link["up" if out == from_client else "down"]
+            least = min(least, side["rate_bps"] if _is_constant(link, side, users[name]) else 0.0)
+        shared = sum(name in other for other in mine["paths"] for name in path) > len(path)
+        found.append(None if shared or not 0 < least < float("inf") else least * 1e-6)
+    return found
+
+
+def _is_constant(link: Mapping[str, Any], side: Mapping[str, Any], users: int) -> bool:
+    varies = link["wifi"] or link["changes"] or side["trace"] or side["weather"] or side.get("policer")
+    return users == 1 and not varies and not side["overhead_bytes"]
+
+
+def _port(address: str) -> int:
+    return int(address.rsplit(":", 1)[1])

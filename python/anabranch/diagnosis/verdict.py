@@ -1,0 +1,186 @@
+"""Chooses the first three sentences: capacity and goodput, where the time went, the main cause and what may help."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anabranch.measures import units
+from anabranch.measures.causes import CAUSES
+from anabranch.runs.limits import limits
+from anabranch.sentences import diagnose as say
+
+_SATURATED = 0.5
+"""A path is called saturated from this share of its time on in which packets waited before its slowest link."""
+_USED = 0.8
+"""From this share of what full paths carry on, they are the reason, where the sender's causes cannot be told apart."""
+_NEARLY_ALL = 0.9
+"""From this share on nothing else would help. Headers alone take 3 to 8 % of what a path carries."""
+_REPAIRS = 0.2
+
+_BUFFERS = ("send_buffer", "receive_window")
+_NOW_AND_THEN = 0.03
+_MORE = 1.02
+"""Estimates may be wrong by so much: a goodput above the sum of the capacities by less is not remarkable."""
+_BLOCKED = 0.01
+"""Share of the duration, from which a subflow that held up the others is named."""
+_SHOWN = 0.05
+"""Smaller shares are only in the table."""
+
+
+def verdict(connection: Mapping[str, Any]) -> list[str]:
+    """Return the three sentences about a connection.
+
+    If the capture is not whole, the shares of the data and of the time are not known well enough for a main cause.
+    """
+    return [_paths(connection), _time(connection), _help(connection)]
+
+
+def _mbps(value: float) -> str:
+    return units.rate(value * 1e6)
+
+
+def _paths(connection: Mapping[str, Any]) -> str:
+    words = [_capacity(flow) for flow in connection["subflows"]]
+    paths = say.CAPACITY(paths=len(words), capacities=" + ".join(words)) if words else say.NO_CAPACITY()
+    return f"{paths} {_goodput(connection)}"
+
+
+def _capacity(flow: Mapping[str, Any]) -> str:
+    if flow["capacity_mbps"]:
+        rate = _mbps(flow["capacity_mbps"])
+        return say.CAPACITY_GIVEN(capacity=rate) if flow["capacity_given"] else rate
+    if flow["capacity_at_least_mbps"]:
+        return say.CAPACITY_AT_LEAST(capacity=_mbps(flow["capacity_at_least_mbps"]))
+    return say.CAPACITY_UNKNOWN()
+
+
+def _goodput(connection: Mapping[str, Any]) -> str:
+    """The goodput, also as a part of the sum of the capacities if each of these is known."""
+    flows, got = connection["subflows"], connection["goodput_mbps"]
+    if not flows or connection["paths_are_lower_bounds"]:
+        return say.GOODPUT(goodput=_mbps(got))
+    if got <= _MORE * connection["paths_mbps"]:
+        if connection["incomplete"]:
+            return say.GOODPUT(goodput=_mbps(got))
+        of = say.GOODPUT_OF_CAPACITY if len(flows) == 1 else say.GOODPUT_OF_SUM
+        return of(goodput=_mbps(got), share=units.percent(got / connection["paths_mbps"]))
+    if connection["protocol"] == "mptcp" and got > _MORE * sum(flow["capacity_high_mbps"] for flow in flows):
+        return say.GOODPUT_ABOVE_SUM(goodput=_mbps(got))
+    return say.GOODPUT(goodput=_mbps(got))
+
+
+def _time(connection: Mapping[str, Any]) -> str:
+    causes = connection["causes"]
+    if not causes:
+        return say.NO_CAUSES()
+    order = sorted(causes.items(), key=lambda pair: -pair[1])
+    shown = [(c, s) for c, s in order if s >= _SHOWN] or order[:1]
+    own = connection["indistinct"]
+    parts = [say.CAUSE_SHARE(cause=CAUSES[c].name, share=units.percent(s)) for c, s in shown if c not in own]
+    together = sum(causes[c] for c in own)
+    if together >= _SHOWN:
+        share = units.percent(together)
+        if _is_far(connection):
+            likely = max(own, key=lambda c: causes[c])
+            parts.append(say.OPEN_AT_RECEIVER(share=share, cause=CAUSES[likely].name))
+        else:
+            parts.append(say.OPEN_AT_SENDER(share=share, causes=_listed(own)))
+    told = [say.CAUSES_ARE(shares=", ".join(parts))]
+    blocking = max(connection["subflows"], key=lambda f: f["blocked_others_s"] or 0)
+    if causes["head_of_line"] >= _SHOWN and _has_blocker(connection):
+        told.append(say.BLOCKING(subflow=_name(blocking)))
+    if connection["limits"]:
+        # The same figures as after `anabranch run`: the connection's view, which has links as a
+        # limit of their own.
+        told.append(say.LIMITS(limits=limits(connection)))
+    return " ".join(told)
+
+
+def _has_blocker(connection: Mapping[str, Any]) -> bool:
+    """Some subflow in the capture held up the others for a time that counts."""
+    blocked = max((flow["blocked_others_s"] or 0.0 for flow in connection["subflows"]), default=0.0)
+    return bool(blocked > 0 and blocked >= _BLOCKED * (connection["duration_s"] or 0.0))
+
+
+def _name(flow: Mapping[str, Any]) -> str:
+    return f"{flow['client']} - {flow['server']}"
+
+
+def _is_far(connection: Mapping[str, Any]) -> bool:
+    """The capture was taken elsewhere than at the sender of the data."""
+    return bool(connection["captured_at"]) and connection["data_from"] not in connection["captured_at"]
+
+
+def _listed(causes: Sequence[str]) -> str:
+    """Causes that look alike at the sender, in words: ``application, send buffer or pacing``."""
+    paced = "receive_window" not in causes  # else packets wait in a queue of the sender's host
+    names = [say.PACING() if cause == "cwnd" and paced else CAUSES[cause].name for cause in reversed(causes)]
+    return say.OR(causes=", ".join(names[:-1]), cause=names[-1])
+
+
+def _saturated(connection: Mapping[str, Any]) -> str:
+    """Every path was saturated for most of the time."""
+    paths = len(connection["subflows"])
+    away = {c: max(connection["subflows"], key=lambda f: (f["causes"] or {}).get(c, 0.0)) for c in ("failed", "not_up")}
+    cause, flow = max(away.items(), key=lambda pair: (pair[1]["causes"] or {}).get(pair[0], 0.0))
+    share = (flow["causes"] or {}).get(cause, 0.0)
+    if share >= _SHOWN:
+        told = CAUSES[cause]
+        return say.SATURATED_WHILE_UP(
+            paths=paths, subflow=_name(flow), cause=told.name, share=units.percent(share), remedy=told.remedy
+        )
+    recovery = connection["causes"]["recovery"]
+    if recovery >= _REPAIRS:
+        remedy = CAUSES["recovery"].remedy
+        return say.SATURATED_RECOVERY(paths=paths, share=units.percent(recovery), remedy=remedy)
+    part = connection["goodput_mbps"] / (connection["paths_mbps"] or float("inf"))
+    if part < _NEARLY_ALL:
+        return say.SATURATED_PART(paths=paths, share=units.percent(part))
+    return say.SATURATED(paths=paths)
+
+
+def _help(connection: Mapping[str, Any]) -> str:
+    causes, main = connection["causes"], connection["main_cause"]
+    if connection["incomplete"]:
+        return say.MAIN_CAUSE_INCOMPLETE()
+    if not causes:
+        return say.REMEDY_UNKNOWN()
+    used = connection["goodput_mbps"] >= _USED * (connection["paths_mbps"] or float("inf"))
+    if main == "cwnd" or (main in connection["indistinct"] and used):
+        full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * _worked(f)]
+        if len(full) == len(connection["subflows"]):
+            return _saturated(connection)
+    if main in connection["indistinct"] and _is_far(connection):
+        return say.MAIN_CAUSE_OPEN_AT_RECEIVER(cause=CAUSES[main].name)
+    if main in connection["indistinct"]:
+        host = say.SENDER_OR_RECEIVER if "receive_window" in connection["indistinct"] else say.SENDER
+        return say.MAIN_CAUSE_OPEN_AT_SENDER(host=host(), causes=_listed(connection["indistinct"]))
+    if main == "not_up" and len(connection["subflows"]) == 1:
+        return say.MAIN_CAUSE_HANDSHAKE()
+    remedy = CAUSES[main].remedy
+    if main == "head_of_line" and not _has_blocker(connection):
+        remedy = say.REMEDY_WITHOUT_BLOCKER()
+    if main == "application":
+        return say.MAIN_CAUSE_APPLICATION(share=units.percent(causes[main]), remedy=remedy)
+    found = say.MAIN_CAUSE(cause=CAUSES[main].name, share=units.percent(causes[main]), remedy=remedy)
+    return " ".join([found, *_buffer_too(connection)])
+
+
+def _worked(flow: Mapping[str, Any]) -> float:
+    """For how long a subflow's path was there, s."""
+    away = sum((flow["causes"] or {}).get(cause, 0.0) for cause in ("failed", "not_up"))
+    return float((flow["measured_s"] or 0.0) * (1 - away))
+
+
+def _buffer_too(connection: Mapping[str, Any]) -> list[str]:
+    """Where the congestion window is waited for, a buffer that was full now and then: it may have kept that small.
+
+    A window grows only while it is used in full (RFC 7661 3), and what a buffer held back leaves in one burst after.
+    """
+    causes = connection["causes"]
+    if connection["main_cause"] != "cwnd":
+        return []
+    buffer = max(_BUFFERS, key=lambda cause: causes[cause])
+    if causes[buffer] < _NOW_AND_THEN or buffer in connection["indistinct"]:
+        return []
+    told = CAUSES[buffer]
+    return [say.BUFFER_TOO(buffer=told.name, share=units.percent(causes[buffer]), remedy=told.remedy)]

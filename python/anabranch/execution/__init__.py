@@ -1,0 +1,1 @@
+"""Long work: interrupts by signals, and progress lines."""

@@ -1,0 +1,1 @@
+"""The installation: `anabranch doctor`, and packages that only some commands need."""

@@ -1,0 +1,1 @@
+"""Scripts of packetdrill, run against the engine in virtual time."""

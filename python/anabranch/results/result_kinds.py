@@ -1,0 +1,211 @@
+"""The registry of the kinds of results, by the mark that a stored result bears.
+
+Every reader of results asks this registry. A kind is declared once, as a `ResultKind` in the module `kind` of its own
+package; docs/architecture.md says how to add one. What takes results of several kinds (comparison, diagnosis, replay)
+has a table of functions by the names of kinds.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from anabranch.results.directory import PROVENANCE, ResultError, missing
+from anabranch.sentences.nearest import hint
+
+if TYPE_CHECKING:
+    import os
+
+    from anabranch.plots.style import Look
+
+RUN = "run"
+SWEEP = "sweep"
+ANALYSIS = "analysis"
+STUDY = "study"
+DIAGNOSIS = "diagnosis"
+RECOMMENDATION = "recommendation"
+
+MARKS = {
+    RUN: "anabranch-result",
+    SWEEP: "anabranch-sweep",
+    ANALYSIS: "anabranch-capture",
+    STUDY: "anabranch-study",
+    DIAGNOSIS: "anabranch-diagnosis",
+    RECOMMENDATION: "anabranch-recommendation",
+}
+"""The field ``format`` of stored results, by kind. These never change, so that stored results remain readable."""
+_PACKAGES = {
+    RUN: "runs",
+    SWEEP: "sweeps",
+    ANALYSIS: "captures",
+    STUDY: "studies",
+    DIAGNOSIS: "diagnosis",
+    RECOMMENDATION: "recommendation",
+}
+"""Packages whose module `kind` declares the `KIND`."""
+MARKERS = ("sweep.json", "study.json", PROVENANCE)
+"""Files that may bear a mark, in the order in which a directory is searched for them."""
+CAPTURE = re.compile(r"\.pcap(ng)?(\.gz)?$")
+"""Ends the name of a capture."""
+
+
+class Result(Protocol):
+    """A result at hand, such as a `Run` or a `Sweep`."""
+
+    @property
+    def kind(self) -> str:
+        """Name of its `ResultKind`."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What ``anabranch plot`` asks of a stored result.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Figures to draw; all if empty.
+    form : str
+        ``svg``, ``png`` or ``pdf``.
+    report : bool
+        Whether the report is written, too.
+    over, by, where
+        Of a sweep: the horizontal axis, axes whose values are lines, ``AXIS=VALUE`` for others.
+    look : Look
+        Title, width, height, texts in place of others.
+    """
+
+    names: Sequence[str]
+    form: str
+    report: bool
+    over: str | None
+    by: Sequence[str]
+    where: Sequence[str]
+    look: "Look"
+
+
+class ResultKind:
+    """A kind of stored result. A kind overrides what it supports.
+
+    Attributes
+    ----------
+    name : str
+        Name of the kind, such as ``"run"``.
+    meaning : str
+        The kind in messages, such as ``"a run"``.
+    marker : str
+        File of the result that bears the mark.
+    hint : str
+        What messages add where a result of this kind stands in place of a run; ``{folder}`` is its directory.
+    """
+
+    name: ClassVar[str]
+    meaning: ClassVar[str]
+    marker: ClassVar[str] = PROVENANCE
+    hint: ClassVar[str] = ""
+
+    def load(self, directory: "str | os.PathLike[str]") -> Any:
+        """Read the result in `directory`; ResultError if it is damaged, or if this kind is never read back."""
+        raise refusal(Path(directory))
+
+    def document(self, result: Any) -> Any:
+        """Return the text of `result` as a `tables.Document`."""
+        raise NotImplementedError
+
+    def figures(self, result: Any) -> Sequence[str]:
+        """Return the names of the figures that `result` has."""
+        raise NotImplementedError
+
+    def image(self, result: Any, name: str, wanted: Drawing) -> bytes:
+        """Draw one figure as a file."""
+        raise NotImplementedError
+
+    def report(self, result: Any, directory: str) -> str:
+        """Return the HTML report of `result`, which is stored in `directory`."""
+        raise NotImplementedError
+
+    def choices(self, result: Any) -> Sequence[str]:
+        """Return the names that `Drawing.names` may have."""
+        return self.figures(result)
+
+    def draw(self, directory: str, wanted: Drawing) -> dict[str, bytes]:
+        """Draw the figures and the report of the result in `directory`, by name of their files."""
+        from anabranch.plots.size import LookError
+
+        for option in ("over", "by", "where"):
+            if getattr(wanted, option):
+                raise LookError(f"{option}: is for the figures of a sweep, and {directory} is not a sweep")
+        result = self.load(directory)
+        choices = self.choices(result)
+        for name in wanted.names:
+            if name not in choices:
+                raise LookError(f"figure: {name!r} is not a figure{hint(name, choices)}; choices: {', '.join(choices)}")
+        return self.drawn(result, directory, wanted)
+
+    def drawn(self, result: Any, directory: str, wanted: Drawing) -> dict[str, bytes]:
+        """Draw figures and report of `result`, by name of their files."""
+        names = wanted.names or self.figures(result)
+        made = {f"{name}.{wanted.form}": self.image(result, name, wanted) for name in names}
+        if wanted.report and not wanted.names:
+            made["report.html"] = self.report(result, directory).encode()
+        return made
+
+
+def named(name: str) -> ResultKind:
+    """Return the kind `name`, such as `RUN`."""
+    kind: ResultKind = import_module(f"anabranch.{_PACKAGES[name]}.kind").KIND
+    return kind
+
+
+def _found(folder: Path) -> ResultKind | None:
+    """The kind of the result in `folder`, by the mark that it bears."""
+    for marker in MARKERS:
+        mark = mark_of(folder / marker)
+        for name in (name for name, known in MARKS.items() if known == mark):
+            return named(name)
+    return None
+
+
+def mark_of(file: Path) -> str:
+    """Return the format mark in `file`; an empty string if there is none."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return str(content.get("format", "")) if isinstance(content, dict) else ""
+
+
+def kind(directory: "str | os.PathLike[str]") -> ResultKind:
+    """Return the kind of the result in `directory`, by the mark that it bears.
+
+    Raises
+    ------
+    ResultError
+        If it is none of ours.
+    """
+    folder = Path(directory)
+    if not folder.is_dir():
+        raise ResultError(
+            f"{folder}: {missing(folder)}; give a directory that `anabranch run`, `sweep`, `analyze`, `diagnose` or "
+            "`recommend` wrote with --out"
+        )
+    if found := _found(folder):
+        return found
+    if captures := sorted(entry.name for entry in folder.iterdir() if CAPTURE.search(entry.name)):
+        ending = captures[0][captures[0].index(".pcap") :]
+        raise ResultError(f"{folder}: a folder with captures; give the files: {folder / ('*' + ending)}")
+    raise ResultError(
+        f"{folder}: not an Anabranch result: it has no sweep.json, study.json or {PROVENANCE} of Anabranch"
+    )
+
+
+def refusal(folder: Path) -> ResultError:
+    """Return the error for a directory that is read as a run and is none."""
+    if not (folder / PROVENANCE).exists():
+        return ResultError(f"{folder}: not an Anabranch result (it has no {PROVENANCE})")
+    found = _found(folder)
+    hint = found.hint.format(folder=folder) if found else ""
+    return ResultError(f"{folder}: not an Anabranch result ({PROVENANCE} does not say so){hint}")

@@ -1,0 +1,1 @@
+"""Runs: their numbers, text, report, files, and what a notebook shows."""

@@ -1,0 +1,1 @@
+"""Study `alheid-2014-aina`; `study.py` declares it."""

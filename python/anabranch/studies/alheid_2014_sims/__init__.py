@@ -1,0 +1,1 @@
+"""Study `alheid-2014-sims`; `study.py` declares it."""

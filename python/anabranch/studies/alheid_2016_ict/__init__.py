@@ -1,0 +1,1 @@
+"""Study `alheid-2016-ict`; `study.py` declares it."""

@@ -1,0 +1,1 @@
+"""Study `arabi-2014-icipee`; `study.py` declares it."""

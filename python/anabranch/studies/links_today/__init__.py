@@ -1,0 +1,1 @@
+"""Study `links-today`; `study.py` declares it."""

@@ -1,0 +1,1 @@
+"""Study `pareto`; `study.py` declares it."""

@@ -1,0 +1,1 @@
+"""Study `raiciu-2011-fattree`; `study.py` declares it."""

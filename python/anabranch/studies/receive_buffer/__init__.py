@@ -1,0 +1,1 @@
+"""Study `receive-buffer`; `study.py` declares it."""

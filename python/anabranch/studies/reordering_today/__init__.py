@@ -1,0 +1,1 @@
+"""Study `reordering-today`; `study.py` declares it."""

@@ -1,0 +1,289 @@
+"""Running a study and writing its directory."""
+
+import contextlib
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anabranch.execution.progress import State
+from anabranch.results.directory import ResultError, dump
+from anabranch.results.result_kinds import MARKS, STUDY
+from anabranch.studies.base import Data, FigureSpec, Study, Table, TableSpec
+from anabranch.sweeps.document import read
+from anabranch.sweeps.execute import make
+from anabranch.sweeps.piece import write_whole
+from anabranch.sweeps.plan import PlanData
+from anabranch.sweeps.provenance import Provenance
+from anabranch.sweeps.store import Store
+
+if TYPE_CHECKING:
+    import os
+
+    from matplotlib.figure import Figure
+
+    from anabranch.sweeps.data import SweepData
+    from anabranch.sweeps.task import Record
+
+MARKER = "study.json"
+REPORT = "report.html"
+SWEEPS, TABLES, FIGURES = "sweeps", "tables", "figures"
+KINDS = ("svg", "png", "pdf")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What of a study is to be made.
+
+    Attributes
+    ----------
+    study : Study
+        Which.
+    quick : bool
+        One seed, and only what belongs to the quick form.
+    only : tuple of str
+        Names of tables and figures; all, and the report, if empty.
+    """
+
+    study: Study
+    quick: bool
+    only: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables to make."""
+        return [name for name, spec in self.study.tables.items() if self._wanted(name, full=spec.full)]
+
+    @property
+    def figures(self) -> list[str]:
+        """Names of the figures to draw."""
+        return [name for name, spec in self.study.figures.items() if self._wanted(name, full=spec.full)]
+
+    @property
+    def sweeps(self) -> list[str]:
+        """Names of the sweeps that are needed."""
+        if not self.only:
+            return [name for name, quick in self.study.sweeps.items() if quick or not self.quick]
+        needed = {name for table in self.tables for name in self.needs(self.study.tables[table])}
+        needed |= {name for figure in self.figures for name in self.needs(self.study.figures[figure])}
+        return [name for name in self.study.sweeps if name in needed]
+
+    def needs(self, spec: TableSpec | FigureSpec) -> list[str]:
+        """The sweeps that a table or figure shows: in the quick form those that belong to it."""
+        return [name for name in spec.needs if spec.full or not self.quick or self.study.sweeps[name]]
+
+    def _wanted(self, name: str, *, full: bool) -> bool:
+        return name in self.only if self.only else not (full and self.quick)
+
+    def plans(self) -> dict[str, PlanData]:
+        """The plans of the sweeps, validated."""
+        return {
+            name: read(self.study.file(name, quick=self.quick), seeds=1 if self.quick else None) for name in self.sweeps
+        }
+
+
+def stores(
+    task: Task, directory: "str | os.PathLike[str]", plans: Mapping[str, PlanData], command: str
+) -> dict[str, Store]:
+    """Make `directory` ready.
+
+    Raises
+    ------
+    ResultError
+        If it holds anything but this study, or runs of another engine.
+    """
+    folder = Path(directory)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        try:
+            found = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+            mine = found["format"] == MARKS[STUDY] and found["study"] == task.study.name
+        except (OSError, ValueError, KeyError, TypeError):
+            mine = False
+        if not mine:
+            raise ResultError(
+                f"{folder}: neither empty nor a directory of the study {task.study.name}, so it is left alone; "
+                "choose another with --out"
+            )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / MARKER, dump({"format": MARKS[STUDY], "study": task.study.name}).encode())
+    return {name: Store.open(folder / SWEEPS / name, plan, command, allow_mixed=None) for name, plan in plans.items()}
+
+
+def execute(
+    opened: Mapping[str, Store],
+    progress: Callable[[State], None] | None = None,
+    over: Callable[[str], None] | None = None,
+) -> None:
+    """Make the runs that are missing; `over` is told of each sweep that is complete.
+
+    What two sweeps share is made once.
+    """
+    runs = {name: [(cell.sha256, seed) for cell, seed in store.plan.runs()] for name, store in opened.items()}
+    total = sum(map(len, runs.values()))
+    stored = sum(run in opened[name].statuses for name, found in runs.items() for run in found)
+    known: dict[tuple[str, int], Record] = {}
+    before = last = State(total, stored, 0, 0, 0.0)
+
+    def show(state: State) -> None:
+        nonlocal last
+        last = state
+        if progress is not None:
+            progress(
+                state._replace(
+                    total=total,
+                    stored=stored,
+                    done=before.done + state.done,
+                    failed=before.failed + state.failed,
+                    seconds=before.seconds + state.seconds,
+                )
+            )
+
+    for name, store in opened.items():
+        last = State(0, 0, 0, 0, 0.0)
+        shared = sum(run in known and run not in store.statuses for run in runs[name])
+        make(store, known=known, progress=show)
+        known |= store.get(runs[name])
+        before = before._replace(
+            done=before.done + last.done + shared,
+            failed=before.failed + last.failed,
+            seconds=before.seconds + last.seconds,
+        )
+        if over is not None:
+            over(name)
+
+
+class Drawing(threading.Thread):
+    """Closes each sweep that has been run, and draws the figures that need no other, while the next sweep is run.
+
+    The engine leaves Python free, so this takes what would else be done when all sweeps are over.
+
+    Attributes
+    ----------
+    data : Data
+        The sweeps so far; all of them after `finish`.
+    files : dict
+        Files of a figure by kind, by the figure's name.
+    """
+
+    def __init__(self, task: Task, opened: Mapping[str, Store]) -> None:
+        super().__init__(daemon=True)
+        self._sweeps: dict[str, SweepData] = {}
+        self.data = Data(task.study, self._sweeps, task.quick)
+        self.files: dict[str, dict[str, bytes]] = {}
+        self._task = task
+        self._opened = opened
+        self._over = queue.SimpleQueue[str | None]()
+
+    def over(self, sweep: str) -> None:
+        """All runs of `sweep` are there."""
+        self._over.put(sweep)
+
+    def run(self) -> None:
+        """What fails is done, and fails, again when its turn comes, where it can be told."""
+        name: str | None = ""
+        while name is not None:
+            with contextlib.suppress(Exception):
+                if name:
+                    self._close(name)
+                for figure in self._task.figures:
+                    needs = self._task.needs(self._task.study.figures[figure])
+                    if figure not in self.files and all(sweep in self._sweeps for sweep in needs):
+                        self.files[figure] = draw(self._task.study, figure, self.data, KINDS)
+            name = self._over.get()
+
+    def finish(self) -> Data:
+        """Wait for what has been begun, and close the sweeps that are left."""
+        if self.is_alive():
+            self._over.put(None)
+            self.join()
+        for name in self._opened:
+            self._close(name)
+        return self.data
+
+    def _close(self, name: str) -> None:
+        if name not in self._sweeps:
+            self._sweeps[name] = self._opened[name].finish()
+            self._opened[name].close()
+
+
+SUFFIXES = {"markdown": "md", "latex": "tex"}
+"""Ends of the names of tables in these forms."""
+
+
+def products(
+    task: Task,
+    data: Data,
+    directory: "str | os.PathLike[str]",
+    drawn: Mapping[str, Mapping[str, bytes]],
+    form: str = "text",
+) -> Iterator[tuple[str, Path, Any]]:
+    """Make tables and figures, but for those `drawn`, and write their files: name, file, and the table or SVG text.
+
+    Tables are written as CSV, and in the `form` ``markdown`` or ``latex``, too.
+    """
+    folder = Path(directory)
+    for kind in (TABLES, FIGURES):
+        (folder / kind).mkdir(exist_ok=True)
+    for name in task.tables:
+        table = task.study.tables[name].make(data)
+        file = folder / TABLES / f"{name}.csv"
+        write_whole(file, table.frame.to_csv(index=False, lineterminator="\n", float_format="%.6g").encode())
+        if form in SUFFIXES:
+            text = "\n".join(table.plain().written(form))
+            write_whole(file.with_suffix(f".{SUFFIXES[form]}"), f"{text}\n".encode())
+        yield name, file, table
+    for name in task.figures:
+        files = drawn.get(name) or draw(task.study, name, data, KINDS)
+        for kind, content in files.items():
+            write_whole(folder / FIGURES / f"{name}.{kind}", content)
+        yield name, folder / FIGURES / f"{name}.svg", files["svg"].decode()
+
+
+def draw(study: Study, name: str, data: Data, kinds: Iterable[str]) -> dict[str, bytes]:
+    """The figure `name` as files of several kinds; the same bytes each time."""
+    from matplotlib import style as looks
+
+    from anabranch.plots.files import octets
+    from anabranch.plots.style import RC
+
+    with looks.context(["default", RC | {"font.size": 9}]):
+        figure = drawn(study, name, data)
+        return {kind: octets(figure, kind, 150) for kind in kinds}
+
+
+def drawn(study: Study, name: str, data: Data) -> "Figure":
+    """The figure `name`, laid out once for all kinds of files."""
+    from matplotlib.figure import Figure as Canvas
+
+    from anabranch.plots import fit
+
+    figure = Canvas(layout=fit.Fitted())
+    study.figures[name].draw(data, figure)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
+
+
+def write_report(
+    task: Task,
+    data: Data,
+    made: Sequence[tuple[str, Path, Any]],
+    directory: "str | os.PathLike[str]",
+    provenance: Provenance,
+    *,
+    command: Sequence[str],
+    started: float,
+) -> Path:
+    """Write the report of all products and return its file."""
+    from anabranch.studies.page import page
+
+    tables: dict[str, Table] = {name: product for name, _, product in made if isinstance(product, Table)}
+    figures: dict[str, str] = {name: product for name, _, product in made if isinstance(product, str)}
+    text = page(task.study, data, tables, figures, provenance, command=command, seconds=time.monotonic() - started)
+    file = Path(directory) / REPORT
+    write_whole(file, text.encode())
+    return file

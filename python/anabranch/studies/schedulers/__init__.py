@@ -1,0 +1,1 @@
+"""Study `schedulers`; `study.py` declares it."""

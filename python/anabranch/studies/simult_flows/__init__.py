@@ -1,0 +1,1 @@
+"""Study `simult-flows`; `study.py` declares it."""
