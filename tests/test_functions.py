@@ -175,7 +175,7 @@ def test_a_part_of_a_study_needs_no_folder() -> None:
 
 
 def test_a_study_that_is_none_names_those_there_are() -> None:
-    with pytest.raises(ab.StudyError, match=r"unknown study 'alheid'.*; there are: alheid-2014-aina"):
+    with pytest.raises(ab.StudyError, match=r"unknown study 'alheid'.*; studies: alheid-2014-aina"):
         ab.study("alheid")
     with pytest.raises(ab.StudyError, match=r"'fig-99' is not a part of schedulers"):
         ab.study("schedulers", only=["fig-99"])
