@@ -146,8 +146,8 @@ def gains(
     many = note(np.array(shown))
     return Table(
         "What a recovery gains over none",
-        "Difference of the goodput (Mbit/s) from NoPR in pairs of runs with the same seed, with the 95 % interval of the "
-        f"mean difference. {caption}{f' {many}' if many else ''}",
+        "Difference of the goodput (Mbit/s) from NoPR in pairs of runs with the same seed, with the 95 % interval of "
+        f"the mean difference. {caption}{f' {many}' if many else ''}",
         [("", len(head)), *((label, 2) for label in MODELS.values())],
         [*head, *["mean", "95 %"] * len(MODELS)],
         out,

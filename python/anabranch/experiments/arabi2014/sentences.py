@@ -6,11 +6,11 @@ from anabranch.sentences import Phrase, Sentence
 
 OPENING = Sentence(
     "A file of 10 MB over three links of 5, 2 and 7 Mbit/s has a goodput of {independent!n} Mbit/s, without any "
-    "reordering recovery, if the receiver acknowledges each subflow independently of the data order (RFC 8684). Plain "
-    "TCP over the best of the links has {best!n} Mbit/s. The model that the paper measured has {legacy!n} Mbit/s: "
-    "three links are {worse} than one. The cause is the model's rule that a gap in the data order stops the "
-    "acknowledgements of a subflow. With this rule, Anabranch's own engine has {coupled!n} Mbit/s. All these goodputs "
-    "are with the controller Uncoupled."
+    "reordering recovery. The receiver acknowledges each subflow independently of the data order (RFC 8684). Plain TCP "
+    "over the best of the links has {best!n} Mbit/s. The model that the paper measured has {legacy!n} Mbit/s: three "
+    "links are {worse} than one. The cause is the model's rule that a gap in the data order stops the acknowledgements "
+    "of a subflow. With this rule, Anabranch's own engine has {coupled!n} Mbit/s. All these goodputs are with the "
+    "controller Uncoupled."
 )
 WORSE = Phrase("worse")
 BETTER = Phrase("better")

@@ -44,7 +44,7 @@ LINUX_WHY = Sentence(
 )
 PAGE = Sentence(
     "{scheduler} orders segments by their expected arrival. A page over {network} is loaded up to {sooner!n} % sooner, "
-    "but single messages arrive {later!n} % later at the 99th percentile, because some of them wait on the slow path."
+    "but single messages arrive {later!n} % later at the 99th percentile: some of them wait on the slow path."
 )
 MESSAGES = Sentence(
     "Redundancy helps if there is spare capacity. Messages of 1 Mbit/s over a link that loses 1 % of its packets "
@@ -56,8 +56,8 @@ MESSAGES_BULK = Sentence(
 )
 STUCK = Sentence(
     "A scheduler that follows the smallest delay can stay on the wrong path: with the longest queues over {network} "
-    "its goodput is {goodput} Mbit/s. The smoothed round-trip time of LTE is that of its full queue, and while all "
-    "data use Wi-Fi, no segment measures the round-trip time of LTE again (3GPP lets hosts probe for this reason)."
+    "its goodput is {goodput} Mbit/s. The smoothed round-trip time of LTE is that of its full queue, and no segment "
+    "measures it again while all data use Wi-Fi. 3GPP lets hosts probe for this reason."
 )
 PAPER = Sentence("{agree!n} of {count!n} differences in the BLEST paper have the same sign here, beyond chance.")
 PAPER_AGREE = Sentence("Same sign: {differences}.")
