@@ -173,7 +173,7 @@ DIFFERENCE = Phrase("{measure} differs by {difference}; at most {most} is allowe
 
 INFERRED = Sentence("(?) marks a share that is inferred from the sender's behaviour; the others are facts.")
 KNOWN = Sentence("The run recorded all shares; none is inferred.")
-INDISTINCT = Sentence("The capture shows only the sum of these: {causes}.")
+INDISTINCT = Sentence("The capture cannot tell these causes apart: {causes}.")
 TABLE_CAUSES = Phrase("waited for")
 TABLE_ALL = Phrase("all")
 MARK = Phrase("{cause} (?)")
