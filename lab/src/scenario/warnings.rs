@@ -178,8 +178,7 @@ mod tests {
                 "transfer = {{}}\npath = [{{ policer_up = {{ rate = '1 Mbit/s', burst = '{burst}' }} }}]\nconnection.mss = 1460"
             ))
         };
-        let said =
-            "the policer of link \"path0\" has a burst of 1500 B, which is too small for a full segment of \"connection0\"";
+        let said = "the policer of link \"path0\" has a burst of 1500 B, which is too small for a full segment of \"connection0\"";
         assert!(policed("1500 B").is_empty());
         let long = warnings(
             "transfer = {}\npath = [{ policer_up = { rate = '1 Mbit/s', burst = '1500 B' } }]\nconnection.mss = 1461",
