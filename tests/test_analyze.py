@@ -190,7 +190,7 @@ def test_a_clock_that_was_set_back_is_told(command: Command, here: Path) -> None
     (here / "back.pcap").write_bytes(_timed(packets[:20] + [(at - 60, octets) for at, octets in packets[20:]]))
     done = command("analyze", "back.pcap")
     assert (
-        "the clock went back 1 time, by at most 60 s; later times are counted from the last time before this"
+        "the clock of the capture was set back 1 time, by at most 60 s; later times continue from the last time before"
         in done.out
     )
     assert "20 kB delivered in 2" in done.out

@@ -154,7 +154,7 @@ def test_out_does_not_replace_what_is_not_a_result(command: Command, scenario_fi
     thesis = scenario_file.parent / "thesis"
     thesis.mkdir()
     (thesis / "chapter.tex").write_text("years of work", encoding="utf-8")
-    refused(command("run", scenario_file, "--out", thesis), "thesis", "left alone")
+    refused(command("run", scenario_file, "--out", thesis), "thesis", "nothing is written")
     refused(command("run", scenario_file, "--out", "."), "directory of its own")
     assert (thesis / "chapter.tex").read_text(encoding="utf-8") == "years of work"
 

@@ -62,7 +62,7 @@ def test_the_receivers_report_leaves_out_what_only_the_sender_sees(
     html = (here / "receiver" / "report.html").read_text(encoding="utf-8")
     told = unescape(html)
     assert told.count("Figures left out: in flight and round-trip time.") == 1
-    assert "They need a capture at the sender of the data." in told
+    assert "These figures need a capture at the sender of the data." in told
     assert "In flight over time" not in html
     assert "Round-trip time over time" not in html
     assert Page(html).loads == [] or all(load.startswith("data:") for load in Page(html).loads)

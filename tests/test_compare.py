@@ -141,7 +141,7 @@ def test_sweeps_that_share_some_cells_are_compared_in_these(command: Command, th
         ("before", "sweep-before", (), ("before is a run", "sweep-before is a sweep", "two sweeps, two analyses")),
         ("linux", "sweep-before", (), ("linux is an analysis of captures",)),
         ("sweep-before", "sweep-before", ("--measure", "speed"), ("no measure 'speed'", "goodput_mbps")),
-        ("before", "after", ("--measure", "segments"), ("--measure", "only two sweeps")),
+        ("before", "after", ("--measure", "segments"), ("--measure", "a measure is for two sweeps")),
         ("before", "before-pcap", (), ("before-pcap: a folder with captures; give the files: before-pcap/*.pcapng",)),
         ("none", "before", (), ("none: no such directory",)),
     ],

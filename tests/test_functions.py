@@ -143,7 +143,7 @@ def test_sweeps_are_compared_in_pairs() -> None:
 def test_results_of_other_kinds_are_not_compared() -> None:
     with pytest.raises(ab.ResultError, match="first is a run, second is a sweep"):
         ab.compare(SMALL.run(), ab.sweep(SMALL, {"mss": [700]}, seeds=1))
-    with pytest.raises(MeasureError, match="only two sweeps"):
+    with pytest.raises(MeasureError, match="a measure is for two sweeps"):
         ab.compare(SMALL.run(), SMALL.run(), measure="goodput_mbps")
 
 
@@ -175,7 +175,7 @@ def test_a_part_of_a_study_needs_no_folder() -> None:
 
 
 def test_a_study_that_is_none_names_those_there_are() -> None:
-    with pytest.raises(ab.StudyError, match=r"unknown study 'alheid'.*; there are: alheid-2014-aina"):
+    with pytest.raises(ab.StudyError, match=r"unknown study 'alheid'.*; studies: alheid-2014-aina"):
         ab.study("alheid")
     with pytest.raises(ab.StudyError, match=r"'fig-99' is not a part of schedulers"):
         ab.study("schedulers", only=["fig-99"])

@@ -281,7 +281,7 @@ def test_a_directory_of_something_else_is_left_alone(command: Command, here: Pat
     (here / "notes" / "mine.txt").write_text("mine", encoding="utf-8")
     done = command("study", NAME, "--quick", "--out", "notes")
     assert done.status == 2
-    assert "left alone" in done.err
+    assert "nothing is written" in done.err
     assert [entry.name for entry in (here / "notes").iterdir()] == ["mine.txt"]
 
 

@@ -288,7 +288,7 @@ def test_an_engine_with_uncommitted_changes_is_told_by_its_program(monkeypatch: 
 
 def test_a_directory_that_is_no_sweep_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(ab.ResultError, match="left alone"):
+    with pytest.raises(ab.ResultError, match="so it is not used"):
         ab.sweep(BASE, {}, out=tmp_path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["notes.txt"]
     with pytest.raises(ab.ResultError, match="no such directory"):

@@ -245,7 +245,7 @@ def test_the_command_compares_an_axis_in_pairs(here: Path, command: Command) -> 
     assert lines[4].startswith("2 comparisons: by chance, about 0.1 of their 95 % intervals")
     wrong = command("sweep", "sweep.toml", "--compare", "mss=1000")
     assert (wrong.status, wrong.out) == (2, "")
-    assert "there are: mss=700, mss=1400, timestamps=True, timestamps=False" in wrong.err
+    assert "values: mss=700, mss=1400, timestamps=True, timestamps=False" in wrong.err
 
 
 class Terminal(io.StringIO):

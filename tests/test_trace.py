@@ -42,7 +42,7 @@ def test_a_result_is_replayed_without_the_trace_file(here: Path, command: Comman
         ("1\n2\nx\n", "a.trace, line 3: not a whole number of milliseconds"),
         ("5\n4\n", "a.trace, line 2: 4 comes after 5"),
         ("", "a.trace is empty"),
-        ("0\n0\n", "a.trace has no stamp above 0"),
+        ("0\n0\n", "a.trace has no time above 0"),
     ],
 )
 def test_a_malformed_trace_is_refused_with_its_line(here: Path, command: Command, content: str, said: str) -> None:

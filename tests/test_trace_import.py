@@ -148,7 +148,7 @@ def test_a_profile_is_a_link_and_several_are_a_journey(here: Path) -> None:
     ]
     with pytest.raises(traces.TraceError, match=re.escape("2 rows; --where COLUMN=VALUE takes fewer (by operator)")):
         traces.load(file, "errant", where={"signal_quality": "good"})
-    with pytest.raises(traces.TraceError, match="operator = 'gamma'; there are: alpha, beta"):
+    with pytest.raises(traces.TraceError, match="operator = 'gamma'; values: alpha, beta"):
         traces.load(file, "errant", where={"operator": "gamma"})
 
 

@@ -114,7 +114,7 @@ fn growth(value: &Value) -> Result<i32, Error> {
     match value.as_integer() {
         Some(n) if n != 0 && (-100..=100).contains(&n) => Ok(n as i32),
         _ => Err(Error::new(
-            format!("expected octets to put in, or to take out if negative, found {}", show(value)),
+            format!("expected a number of octets to insert, or to remove if negative, found {}", show(value)),
             "allowed: -100 to 100 without 0, for example 4 or -2",
         )),
     }

@@ -37,11 +37,15 @@ pub(super) fn read(section: &Section<'_>, stack: Stack) -> Result<(Direction, Di
     if let Some(i) = changes.iter().position(|c| matches!(c.what, ChangeKind::Rate(_)) && paced(c)) {
         let at = changes[i].at.0 as f64 / 1e9;
         let by = if section.has("leo") || section.has("cellular") {
-            "its rate varies by itself"
+            "the rate of this link varies by itself"
         } else {
             "a trace paces this link"
         };
-        return Err(Error::at("changes", format!("the rate is to change at {at} s, but {by}"), "remove one"));
+        return Err(Error::at(
+            "changes",
+            format!("a change of the rate at {at} s is not possible: {by}"),
+            "remove one",
+        ));
     }
     Ok((up, down, changes))
 }

@@ -124,7 +124,11 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
             if let (Some(Step::Index(i)), false) = (steps.get(depth + 1), table.contains_key(key)) {
                 let list = written(&steps[..=depth]);
                 let problem = format!("the scenario has no [[{list}]]");
-                return Err(Error::at(&format!("{list}[{i}]"), problem, "--set changes only tables of the file"));
+                return Err(Error::at(
+                    &format!("{list}[{i}]"),
+                    problem,
+                    "--set can only change tables that the file has",
+                ));
             }
             let next = table.entry(key.to_owned()).or_insert_with(|| Value::Table(Table::new()));
             descend(next, steps, depth + 1, value, keys)
@@ -147,7 +151,7 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
             Err(Error::at(&at, problem, format!("name a key of it, such as {at}.KEY")))
         }
         (other, _) => {
-            let problem = format!("is {}, which has nothing inside", show(other));
+            let problem = format!("is {}, which has no keys", show(other));
             Err(Error::at(&at, problem, format!("set the whole of it: {at}=...")))
         }
     }

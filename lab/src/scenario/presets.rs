@@ -27,25 +27,25 @@ pub struct Preset {
 pub static PRESETS: &[Preset] = &[
     Preset {
         names: &["starlink", "starlink fixed"],
-        summary: "Starlink, a dish with a free sky, 2024 and later",
+        summary: "Starlink, a fixed dish with a clear view of the sky, 2024 and later",
         keys: "leo = 'starlink-fixed-2024'",
         distance: false,
     },
     Preset {
         names: &["starlink 2022"],
-        summary: "Starlink, a dish with a free sky, 2022 and 2023",
+        summary: "Starlink, a fixed dish with a clear view of the sky, 2022 and 2023",
         keys: "leo = 'starlink-fixed-2022'",
         distance: false,
     },
     Preset {
         names: &["starlink mobile", "starlink driving"],
-        summary: "Starlink Mobility on a car that drives, trees and bridges included",
+        summary: "Starlink Mobility on a moving car, with obstructions by trees and bridges",
         keys: "leo = 'starlink-mobile'",
         distance: false,
     },
     Preset {
         names: &["starlink roam"],
-        summary: "Starlink Roam on a car that drives",
+        summary: "Starlink Roam on a moving car, with obstructions",
         keys: "leo = 'starlink-roam'",
         distance: false,
     },
@@ -57,7 +57,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         names: &["lte driving", "4g driving"],
-        summary: "a carrier's network on a car that drives (AT&T 2023)",
+        summary: "the network of a carrier, measured in a moving car (AT&T 2023)",
         keys: "cellular = 'lte-driving'",
         distance: false,
     },
@@ -69,7 +69,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         names: &["5g driving"],
-        summary: "a carrier's network on a car that drives (T-Mobile 2023)",
+        summary: "the network of a carrier, measured in a moving car (T-Mobile 2023)",
         keys: "cellular = '5g-driving'",
         distance: false,
     },
@@ -81,7 +81,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         names: &["geo pep"],
-        summary: "the same with a proxy at each end that splits TCP and begins with a window as large as the link: MPTCP falls back",
+        summary: "the link geo with a proxy at each end that splits TCP and begins with a window as large as the link; MPTCP falls back to TCP",
         keys: concat!(
             "rate_down = '50 Mbit/s'\nrate_up = '5 Mbit/s'\ndelay = '300 ms'\nqueue_down = '4 MB'\nqueue_up = '400 kB'\n",
             "middleboxes = [{ kind = 'pep', buffer = '8 MB', initial_window = 250 }, ",
@@ -91,7 +91,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         names: &["dsl"],
-        summary: "ADSL: acknowledgements queue behind what else goes up",
+        summary: "ADSL; acknowledgements queue behind other upstream traffic",
         keys: "rate_down = '16 Mbit/s'\nrate_up = '1 Mbit/s'\ndelay = '10 ms'\nqueue_down = '300 kB'\nqueue_up = '128 kB'\noverhead = '24 B'",
         distance: false,
     },

@@ -162,8 +162,8 @@ fn a_trace_gives_the_rate() {
     assert!(refused("trace = [1, 2]\nrate = '1 Mbit/s'").contains("path[0].rate: a trace paces this link"));
     assert!(refused("trace = []").contains("path[0].trace: the trace is empty"));
     assert!(refused("trace = [0, 0]").contains("lasts no time"));
-    assert!(refused("trace = [5, 4]").contains("path[0].trace[1]: 4 is less than the stamp before it"));
-    assert!(refused("trace = [1, -2]").contains("path[0].trace[1]: -2 is not a stamp"));
+    assert!(refused("trace = [5, 4]").contains("path[0].trace[1]: 4 is less than the time before it"));
+    assert!(refused("trace = [1, -2]").contains("path[0].trace[1]: -2 is not a time in milliseconds"));
     assert!(refused("trace = 'nowhere.trace'").contains("cannot read the trace file \"nowhere.trace\""));
     let changed = refused("trace = [1, 2]\nchanges = [{ at = '1 s', rate = '1 Mbit/s' }]");
     assert!(changed.contains("a trace paces this link"), "{changed}");

@@ -217,7 +217,7 @@ fn find<'a>(
     ids.get(name).copied().ok_or_else(|| {
         let names = names();
         let known =
-            if names.is_empty() { "there is none".to_owned() } else { format!("there are: {}", names.join(", ")) };
+            if names.is_empty() { "there is none".to_owned() } else { format!("allowed: {}", names.join(", ")) };
         Error::new(format!("no {what} is called \"{name}\""), format!("{}{known}", did_you_mean(name, &names)))
     })
 }

@@ -41,7 +41,7 @@ pub(super) fn inline(document: &mut Table, name: &str) -> Result<bool, Error> {
 
 fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
     let path = Path::new(name).parent().unwrap_or(Path::new("")).join(file);
-    let remedy = "a trace is a text file with one millisecond stamp a line, each for 1500 octets; `anabranch trace import` makes one of rates";
+    let remedy = "a trace is a text file with one time in milliseconds per line, each for 1500 octets; `anabranch trace import` converts rates to a trace";
     let text = contents(&path).map_err(|problem| Error::new(problem, remedy))?;
     let text = text.trim_start_matches('\u{feff}');
     if let Some(problem) = json(text) {
@@ -60,13 +60,13 @@ fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
             return Err(at("not a whole number of milliseconds".into()));
         };
         if stamp < last {
-            return Err(at(format!("{stamp} comes after {last}; stamps do not go back")));
+            return Err(at(format!("{stamp} comes after {last}; the times of a trace must not decrease")));
         }
         last = stamp;
         stamps.push(Value::Integer(i64::from(stamp)));
     }
     if last == 0 {
-        let problem = if stamps.is_empty() { "is empty" } else { "has no stamp above 0" };
+        let problem = if stamps.is_empty() { "is empty" } else { "has no time above 0" };
         return Err(Error::new(format!("{} {problem}", path.display()), remedy));
     }
     Ok(stamps)
@@ -99,16 +99,22 @@ fn contents(path: &Path) -> Result<String, String> {
 
 /// The stamps as a list.
 pub(super) fn read(value: &Value) -> Result<Trace, Error> {
-    let written = "trace = \"FILE\", or the stamps themselves as [0, 12, 13, ...]";
+    let written = "trace = \"FILE\", or the times themselves as [0, 12, 13, ...]";
     let mut stamps: Vec<u64> = Vec::new();
     for (i, v) in list(value, written)?.iter().enumerate() {
         let at = |problem: String, remedy: &str| Error::new(problem, remedy).within(&format!("[{i}]"));
         let stamp = v.as_integer().and_then(|n| u64::try_from(n).ok()).filter(|n| *n <= LATEST);
         let Some(stamp) = stamp else {
-            return Err(at(format!("{} is not a stamp", show(v)), "allowed: milliseconds from 0 to 86400000"));
+            return Err(at(
+                format!("{} is not a time in milliseconds", show(v)),
+                "allowed: milliseconds from 0 to 86400000",
+            ));
         };
         if stamps.last().is_some_and(|&last| stamp < last) {
-            return Err(at(format!("{stamp} is less than the stamp before it"), "stamps do not go back"));
+            return Err(at(
+                format!("{stamp} is less than the time before it"),
+                "the times of a trace must not decrease",
+            ));
         }
         stamps.push(stamp);
     }

@@ -28,7 +28,7 @@ pub(super) fn read(section: &Section<'_>, request: u64) -> Result<Video, Error> 
     // A segment is asked for when there is room for all of it.
     let full = buffer.0 / segment.0 * segment.0;
     if startup.0 > full {
-        let problem = format!("{} are never there: the buffer holds {}", TIME.write(startup.0), TIME.write(full));
+        let problem = format!("{} is more than the buffer can hold, {}", TIME.write(startup.0), TIME.write(full));
         return Err(Error::at("startup", problem, "lower startup, or raise buffer"));
     }
     Ok(Video { ladder, segment, count, buffer, startup, request })

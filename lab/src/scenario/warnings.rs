@@ -36,7 +36,7 @@ impl Scenario {
                 said.push(format!("\"{}\" starts at {at}, but the run ends at {end}", c.name));
             } else if let Some(length) = c.transfer.length().map(|l| l.0).filter(|l| start.saturating_add(*l) > end) {
                 let (length, end) = (TIME.write(length), TIME.write(end));
-                said.push(format!("\"{}\" is to last {length}, but the run ends at {end}", c.name));
+                said.push(format!("the transfer of \"{}\" is to last {length}, but the run ends at {end}", c.name));
             }
             if let Some(late) = c.path_changes.iter().find(|p| p.at.0 >= end) {
                 let (at, end) = (TIME.write(late.at.0), TIME.write(end));
@@ -67,7 +67,7 @@ impl Scenario {
         let (power, metres) = (wifi.received_dbm(at), wifi.distance(at));
         let (what, remedy) = match wifi.rate {
             Choice::Mcs { mcs, .. } if least > wifi.noticed_dbm() => {
-                (format!("MCS {mcs} is read"), "bring them nearer, raise tx_power, or take a lower mcs")
+                (format!("MCS {mcs} is decoded"), "bring them nearer, raise tx_power, or take a lower mcs")
             }
             _ => ("frames are noticed".into(), "bring them nearer, or raise tx_power"),
         };
@@ -116,7 +116,7 @@ fn small_burst(link: &Link, c: &Connection) -> Option<String> {
     };
     let burst = [&link.up, &link.down].into_iter().find_map(small)?;
     let (link, name) = (&link.name, &c.name);
-    Some(format!("the policer of link \"{link}\" has a burst of {burst} B, which no full segment of \"{name}\" passes"))
+    Some(format!("the policer of link \"{link}\" has a burst of {burst} B, which is too small for a full segment of \"{name}\""))
 }
 
 #[cfg(test)]
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(said[0], "link \"path0\" changes at 1 min, but the run ends at 10 s");
         assert_eq!(said[1], "\"connection0\" starts at 10 s, but the run ends at 10 s");
         let said = warnings("duration = '10 s'\ntransfer = { duration = '11 s' }\npath = [{}]");
-        assert_eq!(said, ["\"connection0\" is to last 11 s, but the run ends at 10 s"]);
+        assert_eq!(said, ["the transfer of \"connection0\" is to last 11 s, but the run ends at 10 s"]);
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
         assert!(far[0].contains("frames are noticed from -82 dBm on"), "{far:?}");
         let high = wifi("standard = '802.11ax', mcs = 11, distance = '20 m'");
         assert!(
-            high[0].contains("at 20 m its ends receive -69.7 dBm of each other, and MCS 11 is read from -5"),
+            high[0].contains("at 20 m its ends receive -69.7 dBm of each other, and MCS 11 is decoded from -5"),
             "{high:?}"
         );
         assert!(wifi("standard = '802.11ax', mcs = 'minstrel', distance = '20 m'").is_empty());
@@ -176,8 +176,7 @@ mod tests {
                 "transfer = {{}}\npath = [{{ policer_up = {{ rate = '1 Mbit/s', burst = '{burst}' }} }}]\nconnection.mss = 1460"
             ))
         };
-        let said =
-            "the policer of link \"path0\" has a burst of 1500 B, which no full segment of \"connection0\" passes";
+        let said = "the policer of link \"path0\" has a burst of 1500 B, which is too small for a full segment of \"connection0\"";
         assert!(policed("1500 B").is_empty());
         let long = warnings(
             "transfer = {}\npath = [{ policer_up = { rate = '1 Mbit/s', burst = '1500 B' } }]\nconnection.mss = 1461",

@@ -281,7 +281,7 @@ impl Run<'_> {
             Some(w) if self.host.now > self.latest(w.until) || self.host.now == EVER => {
                 let (until, now) = (seconds(w.until.0), seconds(self.host.now.0));
                 let expected = format!("{} returns at {until} s", w.call.name);
-                Err((w.place.clone(), Stop::Differs(expected, format!("at {now} s it still waits"))))
+                Err((w.place.clone(), Stop::Differs(expected, format!("at {now} s the call still blocks"))))
             }
             _ => Ok(()),
         }
@@ -291,7 +291,7 @@ impl Run<'_> {
     fn ended(&self) -> At<()> {
         let Some(w) = &self.waiting else { return Ok(()) };
         let expected = format!("{} returns at {} s", w.call.name, seconds(w.until.0));
-        Err((w.place.clone(), Stop::Differs(expected, "it still waits when the script ends".to_owned())))
+        Err((w.place.clone(), Stop::Differs(expected, "the call still blocks when the script ends".to_owned())))
     }
 
     // ---- segments ----------------------------------------------------------------------------------------------

@@ -244,7 +244,7 @@ fn told(summary: &Value, run: &Observed) -> Result<(), Finding> {
         if let Some(limits) = o["limits"].as_object() {
             let sum: f64 = limits.values().filter_map(Value::as_f64).sum();
             if (sum - 1.0).abs() > 1e-6 {
-                return fault(format!("the shares of limits are {sum} together"));
+                return fault(format!("the shares of limits add up to {sum}"));
             }
         }
         subflows(o, many.is_some())?;

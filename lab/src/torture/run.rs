@@ -129,7 +129,7 @@ fn world(
     });
     if outcome.end == End::Stopped {
         let at = last as f64 / 1e9;
-        let what = format!("{steps} events and segments by {at} s; it was broken off");
+        let what = format!("{steps} events and segments by {at} s; the run was stopped");
         return Err(Finding::new("bounded events", what));
     }
     Ok(outcome)

@@ -17,15 +17,15 @@ from anabranch.sentences.nearest import hint
 @click.argument("kind", required=False)
 @click.argument("table", required=False)
 @click.option(
-    "--long", is_flag=True, help="Also show the meaning, source, requirements, validation and parameters of each."
+    "--long", is_flag=True, help="Also show meaning, source, requirements, validation and parameters of each algorithm."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the list as one JSON object.")
 @click.option("--schema", is_flag=True, help="With `keys`: print a JSON schema of scenarios for editors.")
 def list_(kind: str | None, table: str | None, long: bool, as_json: bool, schema: bool) -> None:
     """List the algorithms, profiles, middleboxes, links and keys that a scenario can name.
 
-    With KIND, such as `links`, show the details of each of this kind. `anabranch list keys` shows every key of a
-    scenario; TABLE, such as `connection` or `path`, limits it to the keys of one table.
+    With KIND, such as `links`, show the details of each algorithm, link or other item of this kind. `anabranch list
+    keys` shows every key of a scenario; TABLE, such as `connection` or `path`, limits it to the keys of one table.
     """
     if kind in ("key", "keys"):
         _keys(table, as_json=as_json, schema=schema)

@@ -52,7 +52,8 @@ def analyze(
 ) -> None:
     """Measure the MPTCP and TCP connections in captures (pcap, pcapng).
 
-    The measures are those of a run. Several files count as one capture, of several interfaces or of both ends.
+    The measures have the definitions of `anabranch run`. Several files count as one capture, of several interfaces or
+    of both ends.
     """
     if as_json + as_csv + (form is not None) > 1:
         raise click.UsageError(say.ONE_FORM)

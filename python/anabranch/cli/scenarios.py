@@ -53,7 +53,7 @@ def new(as_sweep: bool) -> None:
 )
 @click.pass_context
 def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str, seed: int) -> None:
-    """Print a synthetic trace of a cellular link for `trace` in a scenario, or import measurements.
+    """Print a synthetic trace of a cellular link for the key `trace` of a scenario, or import measurements.
 
     The rate moves from state to state, up or down by one. Each line is a millisecond at which 1500 octets may pass
     (the format of Mahimahi).
@@ -81,12 +81,14 @@ def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str,
 @click.option("--step", metavar="TIME", help="Time from row to row, if the rows have no times.")
 @click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="Use only rows with this value. May be repeated.")
 @click.option(
-    "--gaps", metavar="WHAT", help="Missing rows: refuse, zero (no rate, loss) or hold (last value).  [default: refuse]"
+    "--gaps",
+    metavar="WHAT",
+    help="What missing rows mean: refuse the file, zero (no rate, or loss) or hold (last value).  [default: refuse]",
 )
 @click.option("--from", "begin", metavar="TIME", help="Start of the part to import.  [default: 0 s]")
 @click.option("--length", metavar="TIME", help="Length of the part to import.  [default: to the end]")
 @click.option(
-    "--resolution", metavar="TIME", help="Leave out changes of the delay smaller than this.  [default: 500 us]"
+    "--resolution", metavar="TIME", help="Leave out changes of the delay that are smaller.  [default: 500 us]"
 )
 def import_trace(file: str, kind: str, where: tuple[str, ...], **options: str | None) -> None:
     """Convert the measurements in FILE for a link of a scenario.

@@ -29,13 +29,15 @@ if TYPE_CHECKING:
     type=Choice(["svg", "png", "pdf"]),
     default="svg",
     show_default=True,
-    help="Format of the files.",
+    help="Format of the figure files.",
 )
 @click.option("--width", metavar="LENGTH", help='Width of the figures, such as "88 mm" for one column of a paper.')
 @click.option("--height", metavar="LENGTH", help='Height of the figures, such as "60 mm".')
 @click.option("--no-title", is_flag=True, help="Draw figures without titles.")
-@click.option("--over", metavar="AXIS", help="Sweep: axis of the sweep that is the horizontal axis.")
-@click.option("--by", metavar="AXIS", multiple=True, help="Sweep: axis of which each value is a line. May be repeated.")
+@click.option("--over", metavar="AXIS", help="Sweep: draw this axis of the sweep as the horizontal axis.")
+@click.option(
+    "--by", metavar="AXIS", multiple=True, help="Sweep: draw one line for each value of this axis. May be repeated."
+)
 @click.option(
     "--where", metavar="AXIS=VALUE", multiple=True, help="Sweep: draw only this value of AXIS. May be repeated."
 )

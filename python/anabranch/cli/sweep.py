@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     help='Use seeds 1 to N instead of the file\'s, or "until 1 %": as many as this precision needs.',
 )
 @click.option("--out", metavar="DIR", help="Keep the runs in DIR. Runs that are there already are not repeated.")
-@click.option("--resume", is_flag=True, help="Continue with the runs in DIR, as without this option.")
+@click.option("--resume", is_flag=True, help="No effect: a sweep always continues with the runs in DIR.")
 @click.option("--keep-failed", is_flag=True, help="Do not repeat runs that failed before.")
 @click.option("--allow-mixed", is_flag=True, help="Continue even if runs in DIR are by another version.")
 @click.option(
@@ -82,7 +82,7 @@ def sweep(
     if compare is not None and value not in {str(point.label) for point in plan.axes.get(axis, ())}:
         known = [f"{name}={point.label}" for name, points in plan.axes.items() for point in points]
         near = hint(compare, known)
-        raise click.UsageError(f"--compare: {compare!r} is no value of an axis{near}; there are: {', '.join(known)}")
+        raise click.UsageError(f"--compare: {compare!r} is no value of an axis{near}; values: {', '.join(known)}")
     with contextlib.ExitStack() as stack:
         client = None
         if dask is not None:

@@ -175,9 +175,9 @@ def sweep_line(state: "State") -> str:
 
     >>> from anabranch.execution.progress import State
     >>> sweep_line(State(total=1000, stored=200, done=300, failed=2, seconds=12.0, last="coupled, seed 3"))
-    ' 50 %  500 of 1000 runs done (200 before), 2 failed, 25/s, 20 s left, last: coupled, seed 3'
+    ' 50 %  500 of 1000 runs done (200 before), 2 failed, 25 runs/s, 20 s left, last: coupled, seed 3'
     >>> sweep_line(State(total=468, stored=0, done=8, failed=0, seconds=4.0, most=6.0))
-    '  1 %  8 of 468 runs done, 0 failed, 2/s, 6 s of the budget left'
+    '  1 %  8 of 468 runs done, 0 failed, 2 runs/s, 6 s of the budget left'
     >>> sweep_line(State(total=10, stored=0, done=0, failed=0, seconds=1.0))
     '  0 %  0 of 10 runs done, 0 failed'
     """
@@ -188,5 +188,5 @@ def sweep_line(state: "State") -> str:
         rate = state.done / state.seconds
         left = (state.total - done) / rate
         whose = " of the budget" if left > state.most else ""
-        text += f", {units.significant(rate, 2)}/s, {units.time(round(min(left, state.most)))}{whose} left"
+        text += f", {units.significant(rate, 2)} runs/s, {units.time(round(min(left, state.most)))}{whose} left"
     return text + (f", last: {state.last}" if state.last else "")

@@ -205,8 +205,8 @@ def _events(i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
                 raise _refused(
                     f"path[{i}].changes[{n}].state",
                     f'"{value}"',
-                    "the kernel's links can lose everything, which is not the same",
-                    'write loss = "100 %" at that time, and the loss of before when the path is back',
+                    "the links to the kernel cannot go down, only lose all packets",
+                    'write loss = "100 %" at that time, and the former loss when the path is back',
                 )
             if key in ("rate_bps", "loss"):
                 event[key] = value

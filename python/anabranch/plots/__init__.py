@@ -100,25 +100,26 @@ FIGURES: Mapping[str, Figure] = {
     "cwnd": Figure(
         cwnd,
         "Congestion window",
-        "Octets a subflow may have in flight. A steep fall is an answer to loss; a saw-tooth is a queue that fills "
-        "and overflows.",
+        "Congestion window of each subflow: the octets that it may have in flight. A steep fall is the reaction to a "
+        "loss; a saw-tooth shows a queue that fills and overflows.",
     ),
     "throughput": Figure(
         throughput,
         "Throughput",
-        "Data that arrived for the first time, by the subflow that brought it; copies that came later do not count.",
+        "Rate of data that arrived for the first time, by the subflow on which it arrived; later copies do not count.",
     ),
     "ooo_buffer": Figure(
         ooo_buffer,
         "Reordering buffer",
-        "Packets the receiver holds because data before them is still missing, by the subflow they came on. Over "
-        "unlike paths those that came the quicker way wait for those that came the slower.",
+        "Packets that the receiver holds because earlier data is missing, by the subflow on which they arrived. Over "
+        "heterogeneous paths, packets from the quicker path wait for packets from the slower path.",
     ),
     "srtt": Figure(
         srtt,
         "Round-trip time",
-        "As the sender estimates it (RFC 6298), dotted where nothing was measured for longer than that: in recovery, "
-        "or while a path was down. What exceeds twice the path's delay is mostly time in its queue.",
+        "Smoothed round-trip time of the sender (RFC 6298). The line is dotted where the sender took no sample for "
+        "longer than the round-trip time: in recovery, or while a path was down. The part above twice the path's "
+        "delay is mostly time in its queue.",
     ),
 }
 """Of every run, by name, in the order of the report."""
@@ -127,8 +128,8 @@ _PARTS: Mapping[str, Figure] = {
     "latency": Figure(
         latency,
         "Latency",
-        "Share of the messages that were read within a time of when they were written; of a page's objects or a film's "
-        "segments, of when they were asked for. What never arrived keeps the line below 100 %.",
+        "Share of the messages that were read within a time after they were written (objects of a page or segments of "
+        "a film: after they were requested). Messages that never arrived keep the line below 100 %.",
         attrgetter("items"),
     ),
 }
@@ -138,16 +139,16 @@ _VARYING: Mapping[str, Figure] = {
     "offered": Figure(
         offered,
         "Rate offered and used",
-        "Areas: what each link that varies offers in the direction of the data, whoever uses it. Lines: the data that "
-        "arrived over it for the first time.",
+        "Areas: the rate that each varying link offers in the direction of the data. Lines: the rate of data that "
+        "arrived over the link for the first time.",
         attrgetter("links"),
     ),
     "link_delay": Figure(
         link_delay,
         "Delay of the links",
-        "One way, in the direction of the data, of lone packets that find no queue: propagation, and what a network "
-        "adds by itself. Where the line is broken nothing gets through; where it leaves the figure a packet waits for "
-        "the link, a second or more.",
+        "One-way delay of a packet that finds no queue, in the direction of the data: propagation, and the time that "
+        "the network itself adds. Where the line is broken, the link is down; where the line leaves the figure, a "
+        "packet waits for the link for a second or more.",
         attrgetter("links"),
     ),
 }

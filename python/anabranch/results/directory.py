@@ -197,13 +197,13 @@ class Draft(ABC):
         if any(self.target.iterdir()):
             if not self._is_ours(self.target):
                 raise ResultError(
-                    f"{self.shown}: neither empty nor an Anabranch result, so it is left alone; "
+                    f"{self.shown}: neither empty nor an Anabranch result, so nothing is written; "
                     "choose another directory"
                 )
             foreign = self._foreign(self.target)
             if foreign:
                 raise ResultError(
-                    f"{self.shown}: holds {_some(foreign)} beside an older result, so it is left alone; "
+                    f"{self.shown}: holds {_some(foreign)} beside an older result, so nothing is written; "
                     "choose another directory"
                 )
             other = None if self._force else self._other(self.target)

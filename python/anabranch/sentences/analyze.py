@@ -12,8 +12,8 @@ from anabranch.sentences.template import Phrase, Sentence
 PACKETS = Phrase("{packets!n} {packets:packet|packets} in {time}, {count!n} of them with MPTCP options")
 CUT_FILE = Phrase("{file}: not read to its end: {reason}")
 CLOCK = Phrase(
-    "the clock went back {count!n} {count:time|times}, by at most {time}; later times are counted from the last time "
-    "before this"
+    "the clock of the capture was set back {count!n} {count:time|times}, by at most {time}; later times continue from "
+    "the last time before"
 )
 OPENED = Phrase("read from encapsulations: {found}")
 OPENED_IN = Phrase("{segments!n} {segments:segment|segments} in {name}")
@@ -114,8 +114,8 @@ FIGURES: Mapping[str, tuple[Phrase, Sentence]] = {
 }
 ZOOM = Sentence("The wheel zooms, with Shift along the time axis only. Dragging moves, and a double click shows all.")
 OMITTED = Sentence("Figures left out: {names}. {why}")
-OMITTED_ACKS = Sentence("The capture does not have the acknowledgements that they need.")
-OMITTED_PLACE = Sentence("They need a capture at the sender of the data.")
+OMITTED_ACKS = Sentence("These figures need acknowledgements, which the capture does not have.")
+OMITTED_PLACE = Sentence("These figures need a capture at the sender of the data.")
 OVER_TIME = Phrase("Over time")
 HOW_MADE = Phrase("How it was made")
 

@@ -17,7 +17,7 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     "failed": {
         "ground": Phrase("the same segment is sent a third time without an acknowledgement"),
         "remedy": Phrase(
-            "repair the path; as a backup path, or with a shorter retransmission timeout, it strands less data"
+            "repair the path; make it a backup or shorten the retransmission timeout, so that less data waits for it"
         ),
     },
     "recovery": {
@@ -61,7 +61,7 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
         "remedy": Phrase("let the application write more or earlier"),
     },
     "link": {
-        "ground": Phrase("no capture tells it from the window or buffer that is full meanwhile"),
+        "ground": Phrase("no capture can tell it from the window or buffer that is full at the same time"),
         "remedy": Phrase("use more paths or faster ones: a larger window or buffer would not raise the goodput"),
     },
 }
@@ -82,7 +82,9 @@ NO_CAPACITY = Sentence("No path carried data.")
 GOODPUT = Sentence("The goodput is {goodput}.")
 GOODPUT_OF_CAPACITY = Sentence("The goodput is {goodput}, {share} of the capacity.")
 GOODPUT_OF_SUM = Sentence("The goodput is {goodput}, {share} of the sum.")
-GOODPUT_ABOVE_SUM = Sentence("The goodput is {goodput}, more than the sum: some paths are not in the capture.")
+GOODPUT_ABOVE_SUM = Sentence(
+    "The goodput is {goodput}, more than the paths in the capture can carry: some paths are missing."
+)
 
 CAPACITY_GIVEN = Phrase("{capacity} (given)")
 CAPACITY_AT_LEAST = Phrase("at least {capacity}")
@@ -137,13 +139,13 @@ MAIN_CAUSE_HANDSHAKE = Sentence(
     "or use TCP Fast Open (RFC 7413)."
 )
 MAIN_CAUSE_APPLICATION = Sentence(
-    "Main cause: application ({share} of the time). It had no data to send; the network was not the limit. "
-    "Remedy: {remedy}."
+    "Main cause: application ({share} of the time). The application had no data to send; the network was not the "
+    "limit. Remedy: {remedy}."
 )
 MAIN_CAUSE = Sentence("Main cause: {cause} ({share} of the time). Possible remedy (not tried): {remedy}.")
 BUFFER_TOO = Sentence(
     "The {buffer} took only {share} of the time, but a full buffer keeps the congestion window from growing. "
-    "This may help more (not tried): {remedy}."
+    "Another remedy may help more (not tried): {remedy}."
 )
 OR = Phrase("{causes} or {cause}")
 
@@ -170,8 +172,8 @@ DIFFERENCE = Phrase("{measure} differs by {difference}; at most {most} is allowe
 # Connections and their tables.
 
 INFERRED = Sentence("(?) marks a share that is inferred from the sender's behaviour; the others are facts.")
-KNOWN = Sentence("All shares are the run's own; none is inferred.")
-INDISTINCT = Sentence("The capture shows only the sum of these: {causes}.")
+KNOWN = Sentence("The run recorded all shares; none is inferred.")
+INDISTINCT = Sentence("The capture cannot tell these causes apart: {causes}.")
 TABLE_CAUSES = Phrase("waited for")
 TABLE_ALL = Phrase("all")
 MARK = Phrase("{cause} (?)")
@@ -202,7 +204,7 @@ FROM_BEGINNING = Phrase("from the beginning")
 NO_CAPTURE = Phrase("none: `ss -tin`")
 
 UNKNOWN_AT_RECEIVER: tuple[tuple[Phrase, Phrase], ...] = (
-    (Phrase("segments that were lost before the capture"), Phrase("they do not reach it")),
+    (Phrase("segments that were lost before the capture"), Phrase("lost segments do not reach the capture")),
     (
         Phrase("when the sender gave up a path that failed"),
         Phrase("the repeated segments do not reach the capture"),
@@ -273,7 +275,7 @@ CUT_BEFORE_TCP = Sentence(
 )
 FEW_CUT_OPTIONS = Sentence("The snap length cut the TCP options of {count!n} {count:packet|packets}.")
 FEW_MISSING = Sentence("{missing} ({share}) of the acknowledged data are in none of the files.")
-CUT = Sentence("{file}: {reason}. The packets after that are not part of the diagnosis.")
+CUT = Sentence("{file}: {reason}. Later packets of this file are not part of the diagnosis.")
 SPLIT = Sentence(
     "A proxy between the captures splits {count!n} {count:connection|connections}. Its two sides have different "
     "sequence numbers, so each side is diagnosed as a connection of its own."
@@ -284,7 +286,7 @@ NO_DATA = Sentence(
 )
 WITHOUT_DATA = Sentence("{count!n} {count:connection|connections} without data {count:is|are} not shown.")
 UNLISTED = Sentence("{count!n} smaller {count:connection is|connections are} not shown.")
-NO_MPTCP = Sentence("The capture has no Multipath TCP: each connection is one path.")
+NO_MPTCP = Sentence("The capture has no Multipath TCP: each connection counts as one path.")
 
 # Twin and trials: what was found, a line each.
 

@@ -63,7 +63,7 @@ WORSE = Phrase("worse")
 TOO_SMALL = Phrase("too small to count")
 NOT_SURE = Phrase("not sure")
 NOT_SURE_CORRECTED = Phrase("not sure after the correction for all pairs of {candidates!n} candidates")
-NOT_DISTINCT = Sentence("Not distinguishable by {measure}, but less simple: {candidates}.")
+NOT_DISTINCT = Sentence("Not distinguishable from the recommendation by {measure}, but less simple: {candidates}.")
 NOT_DISTINCT_ONE = Phrase("{candidate} ({difference}; {verdict})")
 UNABLE = Sentence("Excluded, because they have less than {share} of the best goodput: {candidates}.")
 NO_DEFAULT = Sentence(
@@ -84,14 +84,15 @@ GREEDY = Sentence(
     "{controller} takes more than one connection's share where paths share a bottleneck, contrary to RFC 6356. "
     "No other traffic was simulated."
 )
-QUEUES_QUARTER = Phrase("a quarter of the queues ({queues})")
-QUEUES_TIMES = Phrase("{factor!n} times the queues ({queues})")
+QUEUES_QUARTER = Phrase("a quarter of the queue lengths ({queues})")
+QUEUES_TIMES = Phrase("{factor!n} times the queue lengths ({queues})")
 QUEUES_NO_RESULT = Sentence("With {queues}: no result.")
-QUEUES_UNABLE = Sentence("With {queues}: {value}, but less than {share} of the best goodput there.")
+QUEUES_UNABLE = Sentence("With {queues}: {value}, but less than {share} of the best goodput with these queues.")
 QUEUES_BEST = Sentence(
-    "With {queues}: {value}; none of the {candidates!n} {candidates:candidate|candidates} tried there is surely better."
+    "With {queues}: {value}; none of the {candidates!n} {candidates:candidate|candidates} tried with these "
+    "queues is surely better."
 )
-QUEUES_BETTER = Sentence("With {queues}: {value}; {candidate} is {verdict} there ({difference}).")
+QUEUES_BETTER = Sentence("With {queues}: {value}; {candidate} is {verdict} with these queues ({difference}).")
 RESTS = Sentence(
     "The answer rests on {runs!n} {runs:run|runs}: {seeds!n} {seeds:seed|seeds} for each of {candidates!n} "
     "{candidates:candidate|candidates} in the comparison."
@@ -109,18 +110,18 @@ INTERRUPTED = Sentence("Interrupted, no answer in {spent}: {why}.")
 SPENT = Phrase("{runs!n} {runs:run|runs}")
 SPENT_TIME = Phrase("{time} ({runs!n} {runs:run|runs})")
 TRY = Sentence("Try {option}.")
-STILL_LOOKING = Phrase("the first look is not complete; with the comparison after it, about {runs!n} runs are needed")
-NO_RIVAL = Phrase("there is nothing to compare with")
+STILL_LOOKING = Phrase(
+    "the first look has not yet run every candidate; first look and comparison need about {runs!n} runs"
+)
+NO_RIVAL = Phrase("there is no other candidate to compare with")
 FEW_PAIRS = Phrase("{pairs!n} {pairs:pair was|pairs were} run, and a recommendation needs {needed!n} pairs")
 WIDE = Phrase("{candidate} against {other} is {difference}: the interval is wider than {share} of {reference}")
 
 # Tables, and what stands below them.
 
-COMPARED = Phrase("{runs} of each candidate, with the same seeds; differences are of pairs, against the first row:")
-COMPARED_IDENTICAL = Phrase(
-    "1 run of each candidate ({identical!n} identical); differences are of pairs, against the first row:"
-)
-LOOKED = Phrase("first look, one run of each candidate with seed {seed!n}; it only chooses what to compare:")
+COMPARED = Phrase("{runs} of each candidate; differences from the first row, in pairs of runs with the same seed:")
+COMPARED_IDENTICAL = Phrase("1 run of each candidate ({identical!n} identical); differences from the first row:")
+LOOKED = Phrase("first look: one run of each candidate with seed {seed!n}, to choose the candidates of the comparison:")
 COLUMN_CANDIDATE = Phrase("candidate")
 COLUMN_DIFFERENCE = (Phrase("differ-"), Phrase("ence"))
 COLUMN_INTERVAL = (Phrase("95 %"), Phrase("+-"))
@@ -129,7 +130,8 @@ COLUMN_SURE = Phrase("surely")
 AGAIN = Phrase("to get the same answer again:")
 NOT_TRIED = Sentence(
     "Not tried: other transfer sizes, directions and traffic on the paths; other responses than each judge's own; "
-    "parameters of algorithms; timers; segment sizes; receive buffers between those above; limits of the send buffer."
+    "parameters of algorithms; timers; segment sizes; receive buffers between the sizes above; limits of the send "
+    "buffer."
 )
 
 # The report.
@@ -137,7 +139,9 @@ NOT_TRIED = Sentence(
 REPORT_TITLE = Phrase("Recommendation for {paths}")
 REPORT_QUEUES = Phrase("With queues of {queues}")
 REPORT_LOOK = Phrase("The first look")
-REPORT_LOOK_CAPTION = Sentence("One run of each candidate with seed {seed!n}. It only chose what to compare.")
+REPORT_LOOK_CAPTION = Sentence(
+    "One run of each candidate with seed {seed!n}, to choose the candidates of the comparison."
+)
 REPORT_LEFT_OUT = Phrase("Left out")
 REPORT_LEFT_OUT_HEAD = (Phrase("what"), Phrase("why"))
 REPORT_MADE = Phrase("How this report was made")

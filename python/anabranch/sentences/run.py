@@ -52,10 +52,12 @@ PAGE = Phrase("page load {time}")
 NO_PAGE = Phrase("page load: not completed")
 DATAGRAMS = Phrase("datagram delay: {percentiles}; datagrams lost {share}")
 DATAGRAMS_JITTER = Phrase("datagram delay: {percentiles}; jitter {jitter}; datagrams lost {share}")
-FILM = Phrase("start of the film {time}; {stops}; mean bit rate {rate}, {changes!n} {changes:change|changes}")
+FILM = Phrase(
+    "start of the film {time}; {stops}; mean bit rate {rate}, {changes!n} {changes:change|changes} of quality"
+)
 FILM_STOPS = Phrase("{stops!n} {stops:stop|stops}, {time} in total")
 FILM_NO_STOP = Phrase("no stop")
-NO_FILM = Phrase("start of the film: it never began")
+NO_FILM = Phrase("start of the film: never")
 LATENCY: Mapping[str, Phrase] = {
     "message": Phrase("message latency: {percentiles}"),
     "object": Phrase("object latency: {percentiles}"),

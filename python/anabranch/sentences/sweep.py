@@ -19,7 +19,7 @@ ESTIMATED = Phrase("{name}: {places}; measures of the arrivals are estimated fro
 CAPTURED = Phrase("{name}: {places}")
 INFERRED = Sentence("(?) marks a number that is inferred: a capture only suggests it.")
 RUN_AND_CAPTURE = Sentence(
-    "A run and a capture: the table has the measures of both. Subflows are matched by their place in the list."
+    "The table compares a run with a capture and has the measures that both have. Subflows are matched by their order."
 )
 
 # Two sweeps.
@@ -45,8 +45,8 @@ IDENTICAL_CELL = Phrase("the runs of the cell are identical")
 IDENTICAL_CELLS = Phrase("the runs of each cell are identical")
 PRECISION_IDENTICAL = Sentence("{seeds!n} {seeds:seed|seeds}: {what}. {why}")
 SEEDS_ALIKE = Sentence(
-    "Nothing in this scenario is random, so seeds make no difference and there are no intervals. "
-    '`delay_variation = "1 %"` on each path makes seeds differ.'
+    "Nothing in this scenario is random: every seed gives the same run, so there are no intervals. "
+    'With `delay_variation = "1 %"` on each path, seeds give different runs.'
 )
 NOTHING_RANDOM = Sentence("Nothing in the scenarios is random.")
 NO_CHANCE = Sentence("Nothing in the scenarios is random, or chance changed nothing in these runs.")
@@ -69,7 +69,7 @@ OTHER_AXES = Phrase(
 )
 NO_CELL = Phrase("{first} and {second} have no cell in common; compare sweeps of the same axes")
 NO_SEED = Phrase("{first} and {second} have no seed in common; compare sweeps with the same seeds")
-MEASURE_OF_SWEEPS = Phrase("only two sweeps are compared by one measure; leave it out to compare all measures")
+MEASURE_OF_SWEEPS = Phrase("a measure is for two sweeps; leave it out to compare all measures of other results")
 STUDY = Phrase("{folder}: {study}; compare one of these sweeps")
 OTHER_KINDS = Phrase(
     "{first} is {kind}, {second} is {other}\n  compare two runs, two sweeps, two analyses, or a run and an analysis"

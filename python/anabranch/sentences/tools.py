@@ -95,7 +95,7 @@ FAILURE = Phrase(
 RUNS = (
     Phrase("runs {first!s} to {last!s}: {runs!n} {runs:run|runs} in {time!n} s, {rate!n} runs/s"),
     Phrase("{large!n} {large:run|runs} of 5 MB or more, {wide!n} {wide:run|runs} with three to eight paths"),
-    Phrase("{repeated!n} {repeated:run|runs} repeated in other ways, such as with a trace"),
+    Phrase("{repeated!n} {repeated:run|runs} repeated in other forms, for example with a trace"),
     Phrase("{events!n} events, {amount!n} octets delivered"),
     Phrase("{features!n} features; {pairs!n} of {total!n} pairs of features occurred in one run"),
     Phrase("{failures!n} {failures:run|runs} failed"),

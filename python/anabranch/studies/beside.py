@@ -11,7 +11,8 @@ from anabranch.studies.words import NONE, number, signed
 from anabranch.sweeps.paired import Interval, note
 
 APART = (
-    "Beside each mean, smaller, how far it is from the paper's figure in the same unit. The CSV has the 95 % intervals."
+    "The small number beside each mean is its difference from the paper's figure, in the same unit. The CSV has the 95 "
+    "% intervals."
 )
 """For captions."""
 
@@ -112,7 +113,7 @@ def in_words(data: Data, statements: Sequence[Statement]) -> Table:
         records.append({"statement": statement.says, "where": statement.where, "paper": statement.paper, **found})
     return Table(
         "What the paper states in words",
-        "Its sentences with a figure in them, and the same computed from the runs.",
+        "Statements of the paper's text that have a number, and the same numbers computed from the runs.",
         [],
         ["Statement", "Where", "Paper", "Legacy", "Coupled", "Independent"],
         rows,
@@ -145,8 +146,8 @@ def gains(
     many = note(np.array(shown))
     return Table(
         "What a recovery gains over none",
-        "Difference in goodput (Mbit/s) to NoPR in pairs of runs with the same seed, with the 95 % interval of the "
-        f"mean difference. {caption}{f' {many}' if many else ''}",
+        "Difference of the goodput (Mbit/s) from NoPR in pairs of runs with the same seed, with the 95 % interval of "
+        f"the mean difference. {caption}{f' {many}' if many else ''}",
         [("", len(head)), *((label, 2) for label in MODELS.values())],
         [*head, *["mean", "95 %"] * len(MODELS)],
         out,
@@ -219,8 +220,8 @@ def judgement(data: Data, rows: Sequence[Row], head: Sequence[str], caption: str
         records.append(record)
     return Table(
         "Was the loss real, and did the sender know?",
-        "Episodes of loss recovery per transfer, by what they were (the simulator knows) and what the algorithm took "
-        f"them for. {caption}",
+        "Loss episodes per transfer: genuine or spurious as the simulator knows, and the verdict of the algorithm. "
+        f"{caption}",
         [("", len(head)), *((MODELS[model], len(EPISODES)) for model in models)],
         [*head, *[title for _, title in EPISODES] * len(models)],
         out,

@@ -81,18 +81,18 @@ def page(
         "<h2>Tables</h2>",
         *(_table(name, table, command, folded=study.tables[name].folded) for name, table in tables.items()),
         "<h2>Figures</h2>",
-        "<p>An algorithm has the same colour in every figure; all colours are told apart by people with colour "
-        "deficiencies.</p>",
+        "<p>An algorithm has the same colour in every figure; people with colour deficiencies can tell all colours "
+        "apart.</p>",
         *(_figure(study, name, svg, command) for name, svg in figures.items()),
         "<h2>How to read it</h2>",
         *(f"<p>{escape(note)}</p>" for note in study.notes),
         "<h2>How it was made</h2>",
         _provenance(data, made, seconds),
         "<p>The same version gives the same runs on every machine, and the same command in the same directory makes "
-        "only what is missing there:</p>",
+        "only the runs, tables and figures that are missing:</p>",
         f"<pre>{escape(shlex.join(command))}</pre>",
-        "<p>Every run, with its own trace hash, is in <code>sweeps/*/runs</code> beside this file; the tables "
-        "are in <code>tables</code> as CSV, the figures in <code>figures</code> as SVG, PNG and PDF.</p>",
+        "<p>Every run, with its own trace hash, is in <code>sweeps/*/runs</code> beside this file; the tables are in "
+        "<code>tables</code> as CSV, the figures in <code>figures</code> as SVG, PNG and PDF.</p>",
         "<h2>Scenarios and sweeps</h2>",
         *(f"<h3>{escape(name)}.toml</h3><pre>{escape(data.base(name).toml.strip())}</pre>" for name in study.scenarios),
         *(

@@ -159,7 +159,7 @@ def asked(name: str, *, quick: bool, only: Sequence[str]) -> steps.Task:
         If there is no such study, or no such part of it.
     """
     if name not in names():
-        raise StudyError(f"unknown study {name!r}{hint(name, names())}; there are: {', '.join(names())}")
+        raise StudyError(f"unknown study {name!r}{hint(name, names())}; studies: {', '.join(names())}")
     chosen = find(name)
     parts = [*chosen.tables, *chosen.figures]
     for part in only:

@@ -105,7 +105,7 @@ def stores(
             mine = False
         if not mine:
             raise ResultError(
-                f"{folder}: neither empty nor a directory of the study {task.study.name}, so it is left alone; "
+                f"{folder}: neither empty nor a directory of the study {task.study.name}, so nothing is written; "
                 "choose another with --out"
             )
     folder.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ from anabranch.sentences import Sentence
 
 COLUMNS = Sentence(
     "Legacy model: the ns-3 model of 2011 that the paper measured, implemented again from a description of its "
-    "behaviour. Its recoveries are as they were coded there. Coupled receiver: Anabranch's engine, with each algorithm "
+    "behaviour, with the recoveries as coded in that model. Coupled receiver: Anabranch's engine, with each algorithm "
     "as its own paper or RFC defines it, and with one rule of the papers' model. By this rule a segment is "
     "acknowledged on its subflow only when it is also next in the data stream. Independent receiver: the same engine "
     "without this rule, as in RFC 8684."

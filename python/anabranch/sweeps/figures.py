@@ -119,8 +119,8 @@ def caption(sweep: "SweepData", name: str, cut: View) -> str:
         runs, interval = units.count(seeds, "run"), " with its 95 % interval" if seeds > 1 else ""
         but = " Cells of identical runs have no interval." if same and name != CDF else ""
     what = {
-        CDF: f"Share of {runs} of each cell that have at most so much goodput.",
-        OVER_TIME: f"Throughput of all subflows: mean of {runs}{interval}, to the end of the shortest.",
+        CDF: f"Share of {runs} of each cell whose goodput is at most the value on the axis.",
+        OVER_TIME: f"Throughput of all subflows: mean of {runs}{interval}, to the end of the shortest run.",
     }.get(name, f"Mean of {runs}{interval}.")
     if name == COMPLETION and any(timed_cells(sweep.plan)):
         but += " Timed transfers are left out: they end when their time is over."

@@ -25,7 +25,7 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
     for column, value in where.items():
         have = {row[found.header.index(column)] for _, row in found.rows}
         if value.lower() not in {each.lower() for each in have}:
-            raise TraceError(f"{name}: no row with {column} = {value!r}; there are: {', '.join(sorted(have))}")
+            raise TraceError(f"{name}: no row with {column} = {value!r}; values: {', '.join(sorted(have))}")
     chosen = [
         (line, row)
         for line, row in found.rows

@@ -21,7 +21,9 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
         if stamp < 0:
             raise TraceError(f"{name}, line {n}: {stamp} is negative; stamps are 0 ms or later")
         if found and stamp < found[-1]:
-            raise TraceError(f"{name}, line {n}: {stamp} comes after {found[-1]}; stamps do not go back")
+            raise TraceError(
+                f"{name}, line {n}: {stamp} comes after {found[-1]}; the times of a trace must not decrease"
+            )
         if stamp > LATEST:
             raise TraceError(f"{name}, line {n}: {stamp} ms is later than a trace may last, {LATEST} ms (49 days)")
         found.append(stamp)

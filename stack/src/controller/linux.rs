@@ -29,7 +29,7 @@ pub(super) const HYSTART: Parameter = Parameter::new(
     Unit::Whole,
     1.0,
     (0.0, 1.0),
-    "0: only a loss ends slow start; 1: HyStart can end slow start, too",
+    "0: only a loss ends slow start; 1: a loss or HyStart ends slow start",
 );
 
 /// A window in whole segments.

@@ -24,7 +24,7 @@ pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
             Unit::Whole,
             1.0,
             (0.0, 1.0),
-            "1: one new segment for two that arrive, threshold two thirds of the flight; 0: one for each, threshold half of it",
+            "1: sends one new segment for two that arrive, threshold two thirds of the data in flight; 0: one for each, threshold half",
         )]),
     make: |_, values| Box::new(Ncr { careful: values.get("careful") > 0.0, ..Ncr::default() }),
 };

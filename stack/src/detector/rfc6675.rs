@@ -10,7 +10,7 @@ pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
         "rfc6675",
         "a segment is lost after three SACKed segments above it, or three duplicate acknowledgements",
     )
-    .source("RFC 6675 (SACK), RFC 6582 (NewReno) without")
+    .source("RFC 6675 with SACK, RFC 6582 (NewReno) without SACK")
     .validated("scripts: the examples of both RFCs; the scoreboard compared with a simple reference implementation")
     .label("RFC 6675"),
     make: |_, _| Box::new(Rfc6675),

@@ -151,7 +151,7 @@ fn pages_and_films_that_make_no_sense_are_refused() {
         (film("count = 0"), "transfer.count: 0 is out of range"),
         (film(""), "transfer.count: missing"),
         (film("count = 1\nsegment = '40 s'\nbuffer = '30 s'"), "transfer.buffer: 30 s hold no segment of 40 s"),
-        (film("count = 9\nstartup = '29 s'"), "transfer.startup: 29 s are never there: the buffer holds 28 s"),
+        (film("count = 9\nstartup = '29 s'"), "transfer.startup: 29 s is more than the buffer can hold, 28 s"),
         (film("count = 1\nrate = '1 Mbit/s'"), "transfer.rate: not allowed here: \"ladder\" makes this a film"),
         (film("count = 1\npage = 'amazon'"), "transfer.ladder: not allowed here: \"page\" makes this a web page"),
         ("[transfer]\nladder = []\n[[path]]".into(), "transfer.ladder: 0 bit rates"),

@@ -45,7 +45,7 @@ pub(super) fn read(section: &Section<'_>, way: &str) -> Result<Option<(Weather, 
             let remedy = format!(
                 "remove it; rate and delay are keys of {kind} = {{ ... }} (delay of the link is that behind it)"
             );
-            return Err(Error::at(key, format!("`{kind}` says how the link behaves"), remedy));
+            return Err(Error::at(key, format!("not allowed beside `{kind}`, which sets rate and delay"), remedy));
         }
     }
     Ok(found)

@@ -239,8 +239,8 @@ def _windows_of(number: int, recovery: str) -> FigureSpec:
 def _delays_of(number: int, controller: str) -> FigureSpec:
     return FigureSpec(
         f"Fig. {number}: throughput over the difference of the delays, {CONTROLLERS[controller]}",
-        "SF-0 has 10 ms, SF-1 more. Bands: 95 % interval of the mean. Of the paper, Table II is drawn, which has a "
-        "difference of 190 ms.",
+        "SF-0 has a delay of 10 ms, SF-1 a larger one. Bands: 95 % interval of the mean. The paper's points are from "
+        "its Table II, with a difference of 190 ms.",
         ("delays", "single-path"),
         _draw_delays(controller),
         full=True,
@@ -257,8 +257,8 @@ FIGURES: Mapping[str, FigureSpec] = {
     ),
     "fig-5": FigureSpec(
         "Fig. 5: reorder buffer-occupancy density without recovery, 0 to 10 packets",
-        "RBD: share of the non-duplicate packets after whose arrival the reordering buffer held so many. SF-1 at 200 "
-        "ms. The paper's figure has no numbers; its text says “very low”.",
+        "RBD: share of the non-duplicate packets after whose arrival the reordering buffer held this number of "
+        "packets. SF-1 at 200 ms. The paper's figure has no numbers; its text says “very low”.",
         ("nopr",),
         _draw_densities("nopr", CONTROLLERS, "controller", {"case": "unlike-fluctuating"}, 10, wide=False),
     ),
@@ -268,15 +268,15 @@ FIGURES: Mapping[str, FigureSpec] = {
     "fig-9": _windows_of(9, "frto"),
     "fig-10": FigureSpec(
         "Fig. 10: throughput with and without recovery",
-        f"SF-1 at {TABLE_DELAY}. Whiskers: 95 % interval of the mean. Optimum: both links' rates; ceiling: the "
-        "payload's part of it.",
+        f"SF-1 at {TABLE_DELAY}. Whiskers: 95 % interval of the mean. Optimum: the rate of both links; ceiling: the "
+        "payload's part of this rate.",
         ("tables", "single-path"),
         _draw_throughput,
     ),
     "fig-11": FigureSpec(
         "Fig. 11: reorder buffer-occupancy density of all recoveries, Coupled",
-        f"Controller rtt-compensator, SF-1 at {TABLE_DELAY}; both scales logarithmic, the last value with all above "
-        "it. The paper's figure has no numbers.",
+        f"Controller rtt-compensator, SF-1 at {TABLE_DELAY}; both scales logarithmic; the last value includes all "
+        "larger ones. The paper's figure has no numbers.",
         ("tables",),
         _draw_densities("tables", RECOVERIES, "recovery", {"controller": "rtt-compensator"}, 511, wide=True),
     ),

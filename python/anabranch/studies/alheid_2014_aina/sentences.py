@@ -8,8 +8,8 @@ OPENING = Sentence(
     "A receiver that acknowledges each subflow independently of the data order (RFC 8684) lets MPTCP fill both links "
     "without any reordering recovery. In {cells} cells (three controllers, SF-1 of 10 to 500 ms, constant delays) the "
     "goodput is at least {goal!n} times the ceiling. The ceiling is {ceiling!n} Mbit/s: 2 x 0.5 Mbit/s, with "
-    "{payload!n} octets of data in a packet of {packet!n} octets. The minimum is {least!n} times the ceiling "
-    "({rate!n} Mbit/s), with {controller} and SF-1 at {delay}."
+    "{payload!n} octets of data in a packet of {packet!n} octets. The minimum is {least!n} times the ceiling ({rate!n} "
+    "Mbit/s), with {controller} and SF-1 at {delay}."
 )
 COLLAPSE = Sentence(
     "In the model that the paper measured, a gap in the data order stops the acknowledgements of the subflow. The "
@@ -24,20 +24,20 @@ FLUCTUATING = Sentence(
     "With delays that vary by 5 %, as in the paper, the independent receiver reaches {goal!n} times the ceiling in "
     "{cells} cells."
 )
-FLUCTUATING_BELOW = Sentence("It stays below that in these cells: {below}.")
+FLUCTUATING_BELOW = Sentence("The goodput is lower in these cells: {below}.")
 BELOW = Phrase("{share!n} times the ceiling with {controller} at {delay}")
 FLUCTUATING_LINKS = Sentence(
     "At 500 ms the links themselves reorder packets of one subflow: 5 % of 500 ms is more than the 23.6 ms between two "
     "packets."
 )
 FLUCTUATING_LOSSES = Sentence(
-    "Drops of a full queue are genuine losses. Fully Coupled answers with half of the total window, taken from the "
-    "subflow that lost. This can leave the subflow with a window of one segment for minutes."
+    "Drops of a full queue are genuine losses. After a loss, Fully Coupled subtracts half of the total window from the "
+    "window of the subflow that lost the segment. This can leave that subflow with a window of one segment for minutes."
 )
 REPRODUCTION = Sentence(
-    "Mean distance from the paper's Tables I and II over their 15 cells: {models}. The legacy model is what the paper "
-    "measured, as far as its links and random draws are known. The other two columns are not meant to agree with the "
-    "paper."
+    "Mean distance from the paper's Tables I and II over their 15 cells: {models}. The legacy model re-implements the "
+    "simulator of the paper; links and random draws follow the paper as far as they are known. The other two columns "
+    "are not meant to agree with the paper."
 )
 REPRODUCTION_MODEL = Phrase("{model} {ratio!n} points of out-of-order ratio and {rate!n} Mbit/s")
 COUPLED = Sentence(
@@ -52,7 +52,7 @@ SEEN = Phrase("{recovery} {seen!n} of {total!n} {total:episode|episodes}")
 INDEPENDENT = Sentence(
     "With the independent receiver a recovery has almost nothing to do at {delay}: {spurious}. The largest difference "
     "to no recovery is {difference!n} Mbit/s ({recovery} with {controller}). Packets still wait for the other path "
-    "(see the out-of-order ratio); that costs memory and delay and not throughput."
+    "(see the out-of-order ratio); waiting costs memory and delay, but no throughput."
 )
 SPURIOUS = Phrase("{episodes!n} loss episodes of a transfer are spurious")
 SPURIOUS_NONE = Phrase("no loss episode is spurious")
@@ -61,9 +61,9 @@ DELAYS_MODEL = Phrase(
     "{model} {low!n} to {high!n} Mbit/s, the minimum with {controller} and {recovery} at {difference!n} ms"
 )
 DOOR = Sentence(
-    "The authors of TCP-DOOR leave its T1 and T2 open. With 0.5 to 8 round-trip times for each, the minimum of "
-    "the goodput is {low!n} Mbit/s, with T1 {low_t1!n} and T2 {low_t2!n} round-trip times. The maximum is {high!n} "
-    "Mbit/s, with T1 {high_t1!n} and T2 {high_t2!n} round-trip times."
+    "The authors of TCP-DOOR leave its T1 and T2 open. With 0.5 to 8 round-trip times for each, the minimum of the "
+    "goodput is {low!n} Mbit/s, with T1 {low_t1!n} and T2 {low_t2!n} round-trip times. The maximum is {high!n} Mbit/s, "
+    "with T1 {high_t1!n} and T2 {high_t2!n} round-trip times."
 )
 
 # Values in the table of the paper's statements.

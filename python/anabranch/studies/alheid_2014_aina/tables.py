@@ -61,8 +61,8 @@ def _table_2(data: Data) -> Table:
     return beside(
         data,
         "Table II: link utilisation and aggregate throughput",
-        f"SF-1 has {TABLE_DELAY}. Throughput is what the application got, utilisation what the link carried, headers "
-        "and retransmissions included. " + APART,
+        f"SF-1 has {TABLE_DELAY}. Throughput is the rate of data that the application received; utilisation counts "
+        "all octets on the link, headers and retransmissions included. " + APART,
         _HEAD,
         _rows(),
         (USED0, USED1, GOODPUT),
@@ -98,8 +98,8 @@ def _nopr(data: Data) -> Table:
             records.append(record)
     return Table(
         "Four cases without recovery (Fig. 4)",
-        "Throughput in Mbit/s, and how the two subflows share it (SF-0 + SF-1). The paper's column is what its text "
-        "states: the sum of both links if and only if the delays are equal and constant, else that of one link.",
+        "Throughput in Mbit/s, and how the two subflows share it (SF-0 + SF-1). The paper's column follows its text: "
+        "the sum of both links if the delays are equal and constant, else the rate of one link.",
         [("", 2), ("Paper", 1), *((label, 2) for label in MODELS.values())],
         ["Delays", "Controller", "text", *["total", "SF-0 + SF-1"] * 3],
         rows,
@@ -146,7 +146,7 @@ def _paired(data: Data) -> Table:
 
 
 def _judgement(data: Data) -> Table:
-    caption = f"Over links without random loss the genuine ones are overflows of a queue. SF-1 has {TABLE_DELAY}."
+    caption = f"Over links without random loss, genuine episodes are overflows of a queue. SF-1 has {TABLE_DELAY}."
     return judgement(data, _rows(), _HEAD, caption)
 
 
@@ -161,9 +161,9 @@ def _door(data: Data) -> Table:
             row.append(Entry.of(mean, 3))
         rows.append(row)
     return Table(
-        "TCP-DOOR: how long its responses hold",
-        "Goodput in Mbit/s with the 95 % interval, by T1 (for how long the congestion response is off) and T2 (how "
-        "recent a reduction is taken back), in smoothed round-trip times; the default is one each. Coupled receiver, "
+        "TCP-DOOR: duration of its responses",
+        "Goodput in Mbit/s with the 95 % interval, by T1 (how long the congestion response is off) and T2 (up to which "
+        "age a reduction is undone), in smoothed round-trip times; both are one by default. Coupled receiver, "
         f"controller rtt-compensator, SF-1 {TABLE_DELAY}.",
         [("", 1), ("T2", len(second))],
         ["T1", *(f"{t2:g} RTT" for t2 in second)],
@@ -194,7 +194,8 @@ def _delays(data: Data) -> Table:
     rows.append([NONE, NONE, "Optimum", *[number(OPTIMUM, 2)] * len(DELAYS)])
     return Table(
         "Throughput over the difference of the delays (Figs. 12 to 14)",
-        "Goodput in Mbit/s; SF-0 has 10 ms, SF-1 as much more as the column says. The paper has these as figures only.",
+        "Goodput in Mbit/s. SF-0 has a delay of 10 ms; the column gives the difference of SF-1. The paper shows this "
+        "only in figures.",
         [("", 3), ("Difference of the one-way delays", len(DELAYS))],
         ["Controller", "Recovery", "Model", *(f"{int(delay.split()[0]) - 10} ms" for delay in DELAYS)],
         rows,
@@ -211,11 +212,12 @@ def _baselines(data: Data) -> Table:
     rows: list[list[str | Entry]] = [[label, Entry.of(mean, 3, remark="")] for label, mean in tcp.items()]
     rows += [
         ["Optimum of the paper: both links' rates", number(OPTIMUM, 3)],
-        [f"Ceiling of the goodput: of that {PAYLOAD}/{PACKET}", number(CEILING, 3)],
+        [f"Ceiling of the goodput: {PAYLOAD}/{PACKET} of the optimum", number(CEILING, 3)],
     ]
     return Table(
         "Baselines",
-        f"Plain TCP (RFC 5681) over one link of {RATE} Mbit/s; what both links carry; what of it can be payload.",
+        f"Plain TCP (RFC 5681) over one link of {RATE} Mbit/s; the rate of both links; the part of it that can be "
+        "payload.",
         [],
         ["", "Mbit/s"],
         rows,

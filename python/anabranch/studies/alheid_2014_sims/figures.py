@@ -26,7 +26,7 @@ def _draw(controller: str) -> "Callable[[Data, Figure], None]":
 def _over_distance(number: int, controller: str) -> FigureSpec:
     return FigureSpec(
         f"Fig. {number}: throughput over distance, {CONTROLLERS[controller]}",
-        "Goodput of the transfer; bands: 95 % interval of the mean. Of the paper, Table III is drawn, which is at 10 "
+        "Goodput of the transfer; bands: 95 % interval of the mean. The paper's points are from its Table III, at 10 "
         "m. Grey: plain TCP over either link.",
         (SWEEP, ALONE),
         _draw(controller),
@@ -38,7 +38,7 @@ FIGURES: Mapping[str, FigureSpec] = {
     "fig-3": _over_distance(3, "fully-coupled"),
     "fig-4": _over_distance(4, "rtt-compensator"),
     "boxes": FigureSpec(
-        "All distances: least, quartiles, median and most",
+        "All distances: minimum, quartiles, median and maximum",
         "Mean goodput at each distance. Grey: plain TCP over either link.",
         (SWEEP, ALONE),
         lambda data, figure: draw_boxes(data, figure, CONTROLLERS, TCP),

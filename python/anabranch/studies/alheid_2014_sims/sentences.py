@@ -8,38 +8,40 @@ OPENING = Sentence(
     "At 10 m plain TCP has {wifi!n} Mbit/s over the wireless link and {wired!n} Mbit/s over the wired link. A receiver "
     "that acknowledges each subflow independently of the data order (RFC 8684) has {independent!n} Mbit/s over both "
     "links with every controller, without any reordering recovery. The model that the paper measured has {legacy!n} "
-    "Mbit/s, which is the goodput of one link. The paper has {paper!n} Mbit/s, the goodput of the other link. In that "
-    "model a gap in the data order stops the acknowledgements of a subflow, and its window closes. With this rule "
-    "alone, Anabranch's own engine has {coupled!n} Mbit/s."
+    "Mbit/s, which is the goodput of one link. The paper has {paper!n} Mbit/s, the goodput of the other link. In the "
+    "legacy model a gap in the data order stops the acknowledgements of a subflow, and its window closes. With this "
+    "rule, Anabranch's own engine has {coupled!n} Mbit/s."
 )
 
 # Findings.
 
 REPRODUCTION = Sentence(
     "Goodput of the legacy model beside the paper's Table III, over the three controllers: {recoveries}. With "
-    "Uncoupled, its D-SACK uses {wifi!n} % of the wireless link (paper: 66 %). Its TCP-DOOR has an out-of-order ratio "
-    "of {ratio!n} % (paper: 43 %)."
+    "Uncoupled, the legacy model's D-SACK uses {wifi!n} % of the wireless link (paper: 66 %), and its TCP-DOOR has an "
+    "out-of-order ratio of {ratio!n} % (paper: 43 %)."
 )
 REPRODUCTION_ONE = Phrase("{recovery} {found!n} Mbit/s (paper: {printed!n} Mbit/s; {near} within a tenth)")
-STALLED = Sentence("It stalls in {cells}.")
+STALLED = Sentence("The legacy model stalls in {cells}.")
 STALLED_CELL = Phrase("{count!n} of {seeds!n} {seeds:run|runs} of {recovery} with {controller}")
 LOCKED = Sentence(
-    "Without recovery one subflow of the legacy model stops early, and small things decide which. In the paper the "
-    "wireless one continues (68 % and 2 % of 6 Mbit/s; at most 4 packets wait). Here it continues in {count!n} of "
-    "{runs!n} {runs:run|runs}."
+    "Without recovery one subflow of the legacy model soon carries no more data, and chance decides which. In the "
+    "paper the wireless subflow continues (68 % and 2 % of 6 Mbit/s; at most 4 packets wait). Here the wireless "
+    "subflow continues in {count!n} of {runs!n} {runs:run|runs}."
 )
-LOCKED_STILL = Sentence("Without fading it continues in {count!n} of {runs!n} {runs:run|runs} (Uncoupled).")
+LOCKED_STILL = Sentence(
+    "Without fading the wireless subflow continues in {count!n} of {runs!n} {runs:run|runs} (Uncoupled)."
+)
 LOCKED_LIKE = Sentence(
     "One of these runs has the paper's numbers: {wifi!n} % and {wired!n} % of 6 Mbit/s, and at most {size!n} packets "
     "wait."
 )
 QUEUE = Sentence(
-    "The MAC's queue of 400 packets changes this within 500 MB. The window of the subflow that continues grows until "
-    "the queue overflows. Then several packets of one window are lost, and this sender repairs one of them for each "
-    "timeout. The round-trip samples include the wait for the timeout before. So each timeout is longer than the last, "
-    "until the transfer stalls. With a queue of 2000 packets {stalled} runs stall, and {before!n} runs with 400 "
-    "packets. Without recovery the wireless subflow continues in {alive} runs with 2000 packets{shares}. TCP-DOOR has "
-    "{door!n} Mbit/s."
+    "In transfers of 500 MB the MAC's queue of 400 packets can end this. The window of the subflow that continues "
+    "grows until the queue overflows. Then several packets of one window are lost, and the sender of this model "
+    "repairs one of them per timeout. Round-trip samples include the wait for the previous timeout, so each timeout is "
+    "longer than the last, until the transfer stalls. With a queue of 2000 packets {stalled} runs stall; with 400 "
+    "packets {before!n} runs stall. Without recovery the wireless subflow continues in {alive} runs with 2000 "
+    "packets{shares}. TCP-DOOR has {door!n} Mbit/s."
 )
 QUEUE_SHARES = Phrase("({wifi!n} % and {wired!n} % of 6 Mbit/s)")
 COUPLED = Sentence(
@@ -49,7 +51,7 @@ COUPLED = Sentence(
 GAIN = Phrase("{recovery} {gains}")
 INDEPENDENT = Sentence(
     "With the independent receiver a recovery changes the goodput by {change}. The reordering is the same: {ratio!n} % "
-    "of the packets wait for others, and up to {size!n} packets at once. This costs memory and not throughput."
+    "of the packets wait for others, and up to {size!n} packets at once. Waiting costs memory, but no throughput."
 )
 DISTANCE = Sentence(
     "Over distance, the goodput of plain TCP over Wi-Fi {falls}. Mean goodput over {first!n} to {last!n} m without "

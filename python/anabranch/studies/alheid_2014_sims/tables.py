@@ -52,7 +52,7 @@ def _order(data: Data) -> Table:
 
 def _use(data: Data) -> Table:
     title = "Table III: use of the links and throughput at 10 m"
-    caption = f"Use: what arrived over a link, of 6 Mbit/s. {APART}"
+    caption = f"Use: rate of data that arrived over a link, as a share of 6 Mbit/s. {APART}"
     return beside(data, title, caption, _HEAD, _rows(), _USE, printed)
 
 
@@ -94,7 +94,7 @@ TABLES = {
     ),
     "judgement": TableSpec(
         ("tables",),
-        lambda data: judgement(data, _rows(), _HEAD, "At 10 m; genuine ones are overflows of a queue."),
+        lambda data: judgement(data, _rows(), _HEAD, "At 10 m; genuine episodes are overflows of a queue."),
         folded=True,
     ),
     "sensitivity": TableSpec(("sensitivity",), _sensitivity, full=True, folded=True),

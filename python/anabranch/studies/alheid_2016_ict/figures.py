@@ -18,7 +18,7 @@ def _draw(case: str) -> "Callable[[Data, Figure], None]":
 def _boxes(number: int, case: str, paper: str) -> FigureSpec:
     return FigureSpec(
         f"Fig. {number}: scenario {case}, {CASES[case]} Mbit/s",
-        "Least, quartiles, median and most of the goodput over the distances. Grey: plain TCP over each path. The "
+        "Minimum, quartiles, median and maximum of the goodput over the distances. Grey: plain TCP over each path. The "
         f"paper's boxes have no numbers; {paper}",
         (SWEEP, ALONE),
         _draw(case),

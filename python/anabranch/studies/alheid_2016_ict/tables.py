@@ -71,7 +71,7 @@ def _throughput(data: Data) -> Table:
     span_of = f"{at[0]} to {at[-1]} m"
     return Table(
         "Figs. 3 to 6 as numbers",
-        f"Goodput in Mbit/s: at 10 m, the mean over {len(at)} distances, and from least to most.",
+        f"Goodput in Mbit/s: at 10 m, the mean over {len(at)} distances, and from minimum to maximum.",
         [("", len(_HEAD)), ("10 m", 3), (f"Mean, {span_of}", 3), (f"Range, {span_of}", 3)],
         [*_HEAD, *["Legacy", "Coupled", "Independent"] * 3],
         rows,

@@ -135,7 +135,7 @@ FIGURES: Mapping[str, FigureSpec] = {
     "fig-8": _over_time(
         "fig-8",
         "Fig. 8: throughput of all subflows, Linked Increases, two subflows",
-        "The paper's figure has no numbers, and its text does not say of which scenario it is.",
+        "The paper's figure has no numbers, and its text does not say which scenario it shows.",
     ),
     "fig-9": _over_time(
         "fig-9",
@@ -151,8 +151,9 @@ FIGURES: Mapping[str, FigureSpec] = {
     ),
     "rivals": FigureSpec(
         "Future work: shared and disjoint bottlenecks",
-        "Goodput of the multipath connection, without recovery, and of those it shares the bottleneck with, stacked. "
-        "Dashed: what a connection over the best single path gets in its place, beside the same others.",
+        "Goodput of the multipath connection, without recovery, and of the connections with which it shares the "
+        "bottleneck, stacked. Dashed: goodput of a connection over the best single path in place of the multipath "
+        "connection.",
         ("shared-bottleneck", "shared-single", "disjoint-bottlenecks", "disjoint-single"),
         _draw_rivals,
         full=True,

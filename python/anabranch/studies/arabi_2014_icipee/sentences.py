@@ -6,11 +6,11 @@ from anabranch.sentences import Phrase, Sentence
 
 OPENING = Sentence(
     "A file of 10 MB over three links of 5, 2 and 7 Mbit/s has a goodput of {independent!n} Mbit/s, without any "
-    "reordering recovery. Its receiver acknowledges each subflow independently of the data order (RFC 8684). Plain TCP "
+    "reordering recovery. The receiver acknowledges each subflow independently of the data order (RFC 8684). Plain TCP "
     "over the best of the links has {best!n} Mbit/s. The model that the paper measured has {legacy!n} Mbit/s: three "
-    "links are {worse} than one. The cause is its rule that a gap in the data order stops the acknowledgements of a "
-    "subflow. With this rule, Anabranch's own engine has {coupled!n} Mbit/s. All of this is with the controller "
-    "Uncoupled."
+    "links are {worse} than one. The cause is the model's rule that a gap in the data order stops the acknowledgements "
+    "of a subflow. With this rule, Anabranch's own engine has {coupled!n} Mbit/s. All these goodputs are with the "
+    "controller Uncoupled."
 )
 WORSE = Phrase("worse")
 BETTER = Phrase("better")
@@ -18,10 +18,11 @@ BETTER = Phrase("better")
 # Findings.
 
 REPRODUCTION = Sentence(
-    "Fig. 9 in the legacy model. The best with three subflows and Uncoupled is {best} (stated: D-SACK). The throughput "
-    "that this model prints is window / round-trip time. It reaches {peak!n} Mbit/s with D-SACK (stated: about "
-    "{stated!n} Mbit/s), while the file arrives with {goodput!n} Mbit/s. F-RTO is {frto} no recovery and Eifel is "
-    '{eifel} it; the paper says "40 less" of both, presumably per cent. F-RTO\'s loss does not come from the '
+    "Fig. 9 in the legacy model: the best recovery with three subflows and Uncoupled is {best} (stated: D-SACK). The "
+    "throughput that this model prints is window / round-trip time. This throughput reaches {peak!n} Mbit/s with "
+    "D-SACK (stated: about {stated!n} Mbit/s), while the file arrives with {goodput!n} Mbit/s. F-RTO is {frto} no "
+    "recovery and Eifel is "
+    '{eifel} no recovery; the paper says "40 less" of both, presumably per cent. F-RTO\'s loss does not come from the '
     "algorithm. If F-RTO is chosen, that model discards acknowledgements on purpose, and its detection changes nothing."
 )
 BELOW = Phrase("{share!n} % below")

@@ -39,8 +39,8 @@ def _results(data: Data) -> Table:
     return beside(
         data,
         "Throughput of both scenarios",
-        "Mean goodput of a transfer of 10 MB, its slow start included. The paper has one number, of the largest "
-        "value over time in its Fig. 9. " + APART,
+        "Mean goodput of a transfer of 10 MB, its slow start included. The paper has one number, the largest value "
+        "over time in its Fig. 9. " + APART,
         _HEAD,
         _rows(),
         (_GOODPUT,),
@@ -65,7 +65,7 @@ def _order(data: Data) -> Table:
         records.append(record)
     return Table(
         "Order of arrival",
-        "The paper does not measure it; the other papers on the same model do.",
+        "The paper does not measure the order of arrival; the other papers on the same model do.",
         [("", len(_HEAD)), *((measure.title, len(MODELS)) for measure in measures)],
         [*_HEAD, *["Legacy", "Coupled", "Independent"] * len(measures)],
         rows,
@@ -172,8 +172,8 @@ def _beside_others(topology: str, title: str, caption: str) -> "Callable[[Data],
         best = ", ".join(f"{label.lower()} {lone(data, single, model):.2f}" for model, label in MODELS.items())
         return Table(
             title,
-            f"Goodput in Mbit/s of the multipath connection, and of {caption}. The last rows have a connection over "
-            f"one path in its place, best: {best}.",
+            f"Goodput in Mbit/s of the multipath connection, and of {caption}. In the last rows a connection over "
+            f"one path takes its place; the best path is {best}.",
             [("", 2), *((label, 2) for label in MODELS.values())],
             ["Controller", "Recovery", *["multipath", "others"] * len(MODELS)],
             rows,
@@ -195,7 +195,7 @@ TABLES = {
     "judgement": TableSpec(
         ("tables",),
         lambda data: judgement(
-            data, _rows(), _HEAD, "Over links without random loss the genuine ones are overflows of a queue."
+            data, _rows(), _HEAD, "Over links without random loss, genuine episodes are overflows of a queue."
         ),
         folded=True,
     ),
@@ -207,7 +207,7 @@ TABLES = {
         _beside_others(
             "shared",
             "Future work, ii): a shared bottleneck",
-            "the one that shares the bottleneck of 14 Mbit/s",
+            "the other connection at the bottleneck of 14 Mbit/s",
         ),
         full=True,
     ),

@@ -59,8 +59,8 @@ def calls(data: Data) -> Table:
         rows.append(shown)
     return Table(
         "A video call on the way out of Wi-Fi",
-        "Latency in ms that 99 % of the messages of a run keep, the worst of all seeds; in small letters, the messages "
-        "that came later than 150 ms or not at all.",
+        "99th percentile of the latency of a run's messages in ms, the largest of all seeds. Small numbers: share of "
+        "messages that arrived later than 150 ms or not at all.",
         [("", 1), ("Controller", len(controllers))],
         ["Path or scheduler", *controllers],
         rows,
@@ -103,8 +103,8 @@ def downloads(data: Data) -> Table:
             records[-1] |= {"of_the_better": best, "of_the_sum": total}
     return Table(
         "Starlink and a carrier on the road",
-        "Goodput in Mbit/s of one TCP over either network and of Multipath TCP over both; both in parts of the better "
-        "one, and of the sum.",
+        "Goodput in Mbit/s of one TCP over either network and of Multipath TCP over both; then Multipath TCP's "
+        "goodput divided by that of the better network, and by the sum.",
         [("", 2), ("Mbit/s", 3), ("Both in parts of", 2)],
         ["Carrier", "Controller", "Starlink", "carrier", "both", "the better", "the sum"],
         rows,
@@ -146,8 +146,8 @@ def steps(data: Data) -> Table:
         rows.append(shown)
     return Table(
         "A delay that steps every 15 s",
-        "Goodput in Mbit/s, and how long data wait for what is before them (99 %, ms); in small letters, with a delay "
-        "that is still.",
+        "Goodput in Mbit/s, and the time for which data wait for earlier data (99th percentile, ms). Small numbers: "
+        "with a constant delay.",
         [("", 1), *((f"receive buffer: {buffer}", 2) for buffer in buffers)],
         ["Scheduler", *["Mbit/s", "ms"] * len(buffers)],
         rows,

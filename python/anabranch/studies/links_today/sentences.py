@@ -10,9 +10,11 @@ CALL_NEVER_ALWAYS = Sentence(
     "While a user walks out of Wi-Fi 6 range with LTE available, no scheduler delivers 99 % of a video call within "
     "{limit!n} ms in every run with every controller."
 )
-CALL_SOME = Sentence("{sender} achieves this only with {controllers}.")
-CALL_NEVER = Sentence("{senders} {count:achieves|achieve} it with no controller.")
-CALL_WORST = Sentence("The largest 99th percentile among those that always achieve it is {worst!n} ms.")
+CALL_SOME = Sentence("{sender} achieves these times only with {controllers}.")
+CALL_NEVER = Sentence("{senders} {count:achieves|achieve} them with no controller.")
+CALL_WORST = Sentence(
+    "The largest 99th percentile among the schedulers that always achieve this limit is {worst!n} ms."
+)
 
 ALONE = Sentence(
     "TCP over Wi-Fi alone stops when the access point is out of range. TCP over LTE alone keeps the call: its largest "
@@ -26,8 +28,8 @@ ROAD = Sentence(
 ROAD_CARRIER = Phrase("with {carrier}: {gains} (published: {best!n} times and {total!n} times)")
 ROAD_GAIN = Phrase("{best!n} times the better network and {total!n} times the sum with {controller}")
 ROAD_SINGLE = Sentence(
-    "The published 177 Mbit/s of Starlink alone is not the goodput of one TCP connection: the same study's series by "
-    "the second shows 29 Mbit/s. Here one TCP connection has {rates}."
+    "The published 177 Mbit/s of Starlink alone is not the goodput of one TCP connection: the second-by-second series "
+    "of the same study shows 29 Mbit/s. Here one TCP connection has {rates}."
 )
 ROAD_RATE = Phrase("{rate} Mbit/s with {controller}")
 
@@ -44,12 +46,12 @@ NOTES = (
     ),
     Sentence(
         "The road: Starlink Mobility with 15 ms of delay behind it, and a carrier's network: AT&T for LTE, T-Mobile "
-        "for 5G. The published 5G row is of Verizon. Profile linux-6.1, 60 s. The published numbers are of other "
-        "drives and of file downloads whose connections the data do not describe."
+        "for 5G. The published 5G row is of Verizon. Profile linux-6.1, 60 s. The published numbers come from other "
+        "drives and from file downloads; the data do not describe their connections."
     ),
     Sentence(
         "The steps: two links of 50 Mbit/s with queues of 200 packets, CUBIC. From 12 s on, the one-way delay of the "
-        "first path changes every 15 s: 15, 40, 20, 55, 15, 30 and 60 ms. The second path has 30 ms. Where the delay "
-        "is still, both have 30 ms."
+        "first path changes every 15 s: 15, 40, 20, 55, 15, 30 and 60 ms. The second path has 30 ms. In the runs with "
+        "constant delay, both paths have 30 ms."
     ),
 )

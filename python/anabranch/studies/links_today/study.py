@@ -21,8 +21,7 @@ STUDY = Study(
     figures={
         "walk": FigureSpec(
             "Latency of a video call, 99 %",
-            "Of the messages of a run, mean and 95 % interval over the seeds in which the call went on to its end; "
-            "the dotted line is at 150 ms.",
+            "Mean and 95 % interval over the seeds in which the call lasted to its end; the dotted line is at 150 ms.",
             ("walk",),
             draw,
         ),

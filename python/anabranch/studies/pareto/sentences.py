@@ -21,19 +21,20 @@ BALIA = Sentence(
     "more than OLIA."
 )
 OLIA = Sentence(
-    "OLIA gives a TCP user {gains!n} % of C2 more than LIA does. The measured share differs from all but the probing "
-    "traffic by {differences!n} points. OLIA judges a path by the last two intervals between losses, which vary by "
-    "chance, and favours the shared path whenever they were long."
+    "OLIA gives a TCP user {gains!n} % of C2 more than LIA does. In the model, OLIA leaves the TCP users all but the "
+    "probing traffic; the measured share differs from this by {differences!n} points. OLIA judges a path by the last "
+    "two intervals between losses, which vary by chance, and favours the shared path whenever these intervals were "
+    "long."
 )
 PRICE = Sentence(
-    "The multipath users pay for it: with OLIA each has {losses!n} % of C2 less than with LIA. That is still more than "
-    "an access point of its own would give."
+    "The multipath users pay for this: with OLIA each has {losses!n} % of C2 less than with LIA. Each still has more "
+    "than its own access point alone would give."
 )
 
 NOTES = (
     Sentence(
-        "The rate of a TCP user over C2 is the TCP users' part of what the shared access point carries. What the "
-        "queues leave unused counts for nobody."
+        "The rate of a TCP user over C2 is the TCP users' part of what the shared access point carries. Capacity that "
+        "the queues leave unused counts for no user."
     ),
     Sentence(
         "C2 is 5 Mbit/s, and the round-trip time without a queue is 80 ms on every path. Queues are drop-tail and hold "

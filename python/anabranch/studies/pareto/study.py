@@ -18,7 +18,7 @@ STUDY = Study(
     figures={
         "users": FigureSpec(
             "What a TCP user keeps",
-            "A TCP user's rate over C2, with the 95 % interval over seeds; the dashes are the fluid model's.",
+            "A TCP user's rate divided by C2, with the 95 % interval over seeds; dashes: the fluid model.",
             _SWEEPS,
             draw,
         ),

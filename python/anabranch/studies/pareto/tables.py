@@ -23,9 +23,9 @@ def users(data: Data) -> Table:
         rows.append([*row, *(Entry.of(multipath(data, network, name), 2, remark="") for name in CONTROLLERS)])
     return Table(
         "What a TCP user keeps",
-        "Rates over C2. A TCP user's is its part of what the shared access point carries; 1 is what it would have if "
-        "multipath "
-        "users kept to their own. Fluid: the equilibrium of the fluid model; OLIA's is a bound, all but a probe.",
+        "Rates divided by C2. A TCP user's rate is its part of the data that the shared access point carries; it "
+        "would be 1 if multipath users used only their own access point. Fluid: the equilibrium of the fluid model; "
+        "for OLIA a bound, in which only probing traffic is missing.",
         [("", 2), *((f"TCP user beside {label}", 2) for label in CONTROLLERS.values()), ("Multipath user", 3)],
         ["C1/C2", "N1/N2", *["measured", "fluid"] * len(CONTROLLERS), *CONTROLLERS.values()],
         rows,

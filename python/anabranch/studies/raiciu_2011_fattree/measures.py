@@ -76,9 +76,9 @@ def table(data: Data) -> Table:
             )
     return Table(
         "Use of the network",
-        "Goodput of all hosts over the rate of all their links, slow start included; Jain's index over the "
-        "connections; what the connection at the tenth part from below and the middle one get of their link; "
-        "segments that a timer sent again.",
+        "Goodput of all hosts divided by the rate of all their links, slow start included; Jain's index over the "
+        "connections; share of its link that the connection at the 10th percentile and the median connection get; "
+        "retransmissions by timeout.",
         [("", 2), ("All hosts", 2), ("A connection (% of its link)", 2), ("", 1)],
         ["Network", "Subflows", "used (%)", "Jain", "tenth", "median", "resent by timer (%)"],
         rows,

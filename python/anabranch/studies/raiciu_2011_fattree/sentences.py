@@ -2,7 +2,10 @@
 
 from anabranch.sentences import Phrase, Sentence
 
-OPENING = Sentence("With more subflows the network is used more. Share of the full bisection bandwidth: {networks}.")
+OPENING = Sentence(
+    "With more subflows, the connections use more of the network. Used share of the full bisection bandwidth: "
+    "{networks}."
+)
 NETWORK = Phrase("{network}: {one!n} % with one subflow, {eight!n} % with eight")
 SUBFLOWS = Sentence("{network}: {shares} with 1, 2, 4 and 8 subflows.")
 RISES = Sentence("Each doubling of the subflows adds to the share.")
@@ -21,8 +24,8 @@ SLOWLY = Sentence(
     "segment per round trip."
 )
 LONGER = Sentence(
-    "With 16 hosts and seed 1, longer runs use more: over 5, 20 and 80 s it is 60, 64 and 66 % with one subflow, and "
-    "67, 76 and 83 % with eight."
+    "With 16 hosts and seed 1, longer runs use a larger share: over 5, 20 and 80 s it is 60, 64 and 66 % with one "
+    "subflow, and 67, 76 and 83 % with eight."
 )
 
 NOTES = (

@@ -7,7 +7,7 @@ from anabranch.studies.raiciu_2011_fattree.text import NOTES, findings, opening
 
 STUDY = Study(
     name="raiciu-2011-fattree",
-    title="A fat-tree, and what more subflows make of it",
+    title="A fat-tree with one to eight subflows per connection",
     source=(
         "C. Raiciu, S. Barre, C. Pluntke, A. Greenhalgh, D. Wischik, M. Handley: Improving Datacenter Performance and "
         "Robustness with Multipath TCP. SIGCOMM 2011"
@@ -18,15 +18,15 @@ STUDY = Study(
     figures={
         "utilisation": FigureSpec(
             "How much of the network is used",
-            "Goodput of all hosts together over the rate of all their links, with the 95 % interval over seeds; "
-            "dotted: what headers leave.",
+            "Goodput of all hosts together divided by the rate of all their links, with the 95 % interval over seeds; "
+            "dotted: the share that headers leave for data.",
             ("small", "large"),
             draw_share,
         ),
         "ranks": FigureSpec(
             "How hosts fare",
-            "Goodput of every connection over the rate of its host's link, from the worst to the best, all seeds "
-            "together.",
+            "Goodput of every connection divided by the rate of its host's link, from the worst to the best, all "
+            "seeds together.",
             ("small", "large"),
             draw_ranks,
         ),

@@ -46,7 +46,7 @@ def goodputs(data: Data) -> Table:
         ]
     return Table(
         "Goodput over the receive buffer",
-        "Mbit/s, by receive buffer in kB. Wi-Fi: 8 Mbit/s and 20 ms; 3G: 2 Mbit/s and 150 ms.",
+        "Goodput in Mbit/s, by receive buffer in kB. Wi-Fi: 8 Mbit/s and 20 ms; 3G: 2 Mbit/s and 150 ms.",
         [("", 1), ("Receive buffer (kB)", len(sizes(data)))],
         ["Sender", *map(str, sizes(data))],
         rows,

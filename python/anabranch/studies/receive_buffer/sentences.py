@@ -10,7 +10,7 @@ BOTH_BELOW = Sentence(
     "With opportunistic retransmission and penalisation, Multipath TCP has less than {limit!n} % of the goodput of TCP "
     "over Wi-Fi with receive buffers of {sizes}. The minimum is {worst!n} %, at {size!n} kB."
 )
-NEITHER = Sentence("Without both mechanisms, the same holds.")
+NEITHER = Sentence("Without both mechanisms, the goodput is at least as high, too.")
 NEITHER_BELOW = Sentence(
     "Without both mechanisms, the goodput is below this limit at {sizes}. The minimum is {worst!n} %, at {size!n} kB."
 )
@@ -18,12 +18,13 @@ SIZE = Phrase("{size!n} kB")
 AT = Sentence("At {size!n} kB the goodput is: {goodputs}. {mechanism} is what frees the fast path.")
 MECHANISM = Phrase("{label} {goodput!n} Mbit/s")
 HARM = Sentence(
-    "Retransmission alone is worse than neither at {sizes}. Any data on the slow path blocks in its turn and is sent "
-    "again on the fast path. The congestion window of the slow path stays as large as before."
+    "Opportunistic retransmission alone gives less goodput than neither mechanism at {sizes}. One segment on the slow "
+    "path after the other blocks the receive window and is sent again on the fast path. The congestion window of the "
+    "slow path stays as large as before."
 )
 IDLE = Sentence(
-    "At {sizes} all four are the same. The window of the fast path uses up a small buffer before the scheduler turns "
-    "to the slow path, and a large buffer is never full."
+    "At {sizes} all four variants have the same goodput. The window of the fast path uses up a small buffer before the "
+    "scheduler turns to the slow path, and a large buffer is never full."
 )
 
 NOTES = (

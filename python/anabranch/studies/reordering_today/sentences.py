@@ -12,9 +12,9 @@ SOME_STAND = Sentence(
 SOME_FALL = Sentence("{number} {count:does|do} not hold: {claims}.")
 CLAIM = Phrase("that {claim} ({numbers})")
 TODAY = Sentence(
-    "A detector that expects reordering does not need the four. At a displacement of one round trip, the best detector "
-    "alone ({detector}) has {goodput!n} Mbit/s of {rate!n} Mbit/s, {than} RFC 6675 with the best of the four. At two "
-    "round trips the best detector ({second}) has {far!n} Mbit/s."
+    "A detector that expects reordering does not need the four judges of 2014. At a displacement of one round trip, "
+    "the best detector alone ({detector}) has {goodput!n} Mbit/s of {rate!n} Mbit/s, {than} RFC 6675 with the best of "
+    "these judges. At two round trips the best detector ({second}) has {far!n} Mbit/s."
 )
 MORE_THAN = Phrase("more than")
 LESS_THAN = Phrase("less than")
@@ -28,13 +28,13 @@ RACK = Sentence(
     "(RFC 8985 6.2, step 4). It grows by quarters of the minimum round-trip time, which is short if delays vary much."
 )
 RACK_JUDGE = Sentence(
-    "Beyond that, a judge helps RACK-TLP as it helped the senders of 2014: {goodput!n} Mbit/s with {judge}. The "
-    "reordering degree has no such limit: alone it has {degree!n} Mbit/s at all displacements."
+    "Beyond one round trip, a judge helps RACK-TLP as it helped the senders of 2014: {goodput!n} Mbit/s with {judge}. "
+    "The reordering degree has no such limit: alone it has {degree!n} Mbit/s at all displacements."
 )
 NCR = Sentence(
     "NCR judges nearly every segment correctly, but its careful form is slow: {careful!n} Mbit/s at a displacement of "
-    "a quarter of a round trip, and {aggressive!n} Mbit/s in the aggressive form. It sends {needless} of its segments "
-    "needlessly."
+    "a quarter of a round trip, and {aggressive!n} Mbit/s in the aggressive form. The careful form sends {needless} of "
+    "its segments needlessly."
 )
 LITTLE = Phrase("less than 0.01 %")
 NCR_WHY = Sentence(
@@ -54,8 +54,8 @@ ESCAPE_WHY = Sentence(
     "Within a round trip such episodes are rare."
 )
 EIFEL = Sentence(
-    "Eifel is the best of the four because it needs one acknowledgement within the round trip of the episode. D-SACK "
-    "comes a round trip later and needs a report for each retransmission of the episode."
+    "Eifel is the best of the four judges, because it needs only one acknowledgement within the round trip of the "
+    "episode. D-SACK comes a round trip later and needs a report for each retransmission of the episode."
 )
 EIFEL_NEEDLESS = Sentence(
     "Eifel repairs windows and prevents no needless retransmission. With RFC 6675 at one round trip, {needless!n} % of "
@@ -69,9 +69,10 @@ DOOR = Sentence(
 DOOR_LOSES = Sentence("At one round trip it lowers the goodput from {goodputs}.")
 DOOR_LOSS = Phrase("{before!n} to {after!n} Mbit/s ({detector})")
 TWO = Sentence(
-    "Two subflows have the sum of two, if the receiver acknowledges each subflow on its own. At one round trip, RFC "
-    "6675 alone has {one!n} Mbit/s over one reordering link, {mixed!n} Mbit/s over this and a steady link, and "
-    "{both!n} Mbit/s over two reordering links. RACK-TLP has {rack!n} and {rack_both!n} Mbit/s over the two pairs."
+    "Two subflows have the sum of the goodputs of each, if the receiver acknowledges each subflow on its own. At one "
+    "round trip, RFC 6675 alone has {one!n} Mbit/s over one reordering link, {mixed!n} Mbit/s over this and a steady "
+    "link, and {both!n} Mbit/s over two reordering links. RACK-TLP has {rack!n} and {rack_both!n} Mbit/s over the two "
+    "pairs."
 )
 TWO_WHY = Sentence(
     "The displacement of each link is repaired on its own subflow, and a subflow that collapses takes nothing from the "
@@ -79,11 +80,11 @@ TWO_WHY = Sentence(
 )
 UNLIKE = Sentence(
     "Over steady links with different delays, the case of 2014, no judge changes the goodput of any detector by more "
-    "than {most!n} % with the independent receiver. The options of DOOR itself cost that much."
+    "than {most!n} % with the independent receiver. The options of TCP-DOOR alone cost that much."
 )
 UNLIKE_COUPLED = Sentence(
-    "Under the coupled receiver, different delays do lower the goodput ({cost}). The four, as their own papers and "
-    "RFCs define them, recover little of it over these links ({gain})."
+    "Under the coupled receiver, different delays do lower the goodput ({cost}). The four judges, as their own papers "
+    "and RFCs define them, recover little of this loss ({gain})."
 )
 COUPLED = Sentence(
     "With the coupled receiver there are no SACK blocks, so RACK-TLP and NCR cannot be used. NewReno has {first!n} "
@@ -108,8 +109,8 @@ STALLS_LONG = Sentence(
     "{goodputs}; with RACK-TLP {alone!n} Mbit/s alone and {eifel!n} Mbit/s with Eifel."
 )
 STALLS_FRTO = Sentence(
-    "F-RTO, which was made for this, does not judge the second timeout of a stall (RFC 5682 2.1, step 1), but Eifel "
-    "does. D-SACK and TCP-DOOR find almost nothing here."
+    "F-RTO, which was made for delay spikes, does not judge the second timeout of a stall (RFC 5682 2.1, step 1), but "
+    "Eifel does. D-SACK and TCP-DOOR recognise almost no spurious timeout."
 )
 JUDGE_GOODPUT = Phrase("{judge} {goodput!n} Mbit/s")
 

@@ -11,7 +11,7 @@ STUDY = Study(
     title="Reordering today: which recovery does a sender still need?",
     source=(
         "The question of Alheid, Kaleshi, Doufexi (AINA, SIMS 2014; ICT 2016) and of Arabi, Bozed, Zerek (ICIPEE "
-        "2014), with what has been standardised since"
+        "2014), with algorithms that were standardised since then"
     ),
     summary="displacement of 0 to 2 round trips and delay spikes; 4 detectors x 5 judges, one and two subflows",
     sweeps={"displacement": True, "unlike": True, "spikes": True},
@@ -29,21 +29,22 @@ STUDY = Study(
     figures={
         "displacement": FigureSpec(
             "A link that reorders",
-            "Goodput of one subflow over the displacement of its packets, with the 95 % interval over seeds; a "
-            "panel for each detector, a line for each judge. F-RTO's line lies on that of none: it judges timeouts.",
+            "Goodput of one subflow over the displacement of its packets, with the 95 % interval over seeds; a panel "
+            "for each detector, a line for each judge. The line of F-RTO coincides with the line without a judge, "
+            "since F-RTO judges only timeouts.",
             ("displacement",),
             draw_displacement,
         ),
         "unlike": FigureSpec(
             "Links of unlike delay",
-            "Goodput of two subflows over the difference of their delays, in round trips of the shorter one. No "
-            "packet overtakes another of its subflow.",
+            "Goodput of two subflows over the difference of their delays, in round trips of the shorter path. No "
+            "packet overtakes another packet of its subflow.",
             ("unlike",),
             draw_unlike,
         ),
         "stalls": FigureSpec(
             "A link that stalls",
-            "Goodput of one subflow over the time that one frame in ten seconds takes longer; what follows waits "
+            "Goodput of one subflow over the extra delay that one frame in every ten seconds has; later frames wait "
             "behind it.",
             ("spikes",),
             draw_stalls,

@@ -20,8 +20,9 @@ from anabranch.studies.reordering_today.measures import (
 from anabranch.studies.words import NONE, number
 
 _MEASURED = (
-    "Goodput in Mbit/s; of all segments sent, those sent again although an earlier copy got through (the simulator "
-    "knows); the most that the receiver held for what was missing before it. The CSV has all steps and the intervals."
+    "Goodput in Mbit/s; share of the sent segments that were spurious retransmissions (as the simulator knows); "
+    "largest amount of data that the receiver held while earlier data was missing. The CSV has all steps and the "
+    "intervals."
 )
 _FEW = 3
 """Steps shown of the second and third measure."""
@@ -62,7 +63,7 @@ def displaced(data: Data, network: str) -> Table:
 
 def unlike(data: Data) -> Table:
     """Everything over two steady links of unlike delay."""
-    title = "Two subflows over steady links of unlike delay"
+    title = "Two subflows over steady links with different delays"
     return _crossed(data, "unlike", "displacement", "round trips", title, {})
 
 

@@ -18,8 +18,8 @@ EXAMPLE = Phrase(
     "over {network}, {traffic} with {controller}: {first} with the shortest queue, {last} with the longest"
 )
 BULK = Sentence(
-    "A bulk transfer with large buffers leaves little to decide, since both congestion windows are full. With "
-    "{default} over {network}, more than one subflow could take the next segment for {choice!n} % of the segments "
+    "A bulk transfer with large buffers leaves the scheduler little choice, since both congestion windows are full. "
+    "With {default} over {network}, more than one subflow could take the next segment for {choice!n} % of the segments "
     "({small!n} % with 512 KiB of buffer)."
 )
 BULK_DIFFERENCES = Sentence(
@@ -29,13 +29,14 @@ BULK_DIFFERENCES = Sentence(
 ALIKE = Sentence("{schedulers}.")
 ALIKE_ONE = Phrase("{scheduler} is within 1 % of {default} in {near!n} of {cells!n} cells")
 ALIKE_WHY = Sentence(
-    "Both decide whether to wait for the fast path: BLEST if the send window would run out, ECF if the rest would be "
-    "complete sooner. If the congestion windows are the limit and more data are waiting, neither has a reason to wait."
+    "BLEST and ECF decide whether to wait for the fast path: BLEST waits if the send window would run out, ECF if the "
+    "remaining data would be complete sooner. If the congestion windows are the limit and more data are waiting, "
+    "neither has a reason to wait."
 )
 LINUX = Sentence(
     "Linux's scheduler gives a subflow 64 kB ahead of its window. If one link has a thirtieth of the rate of the "
-    "other, this is 1.5 s of that link. A page takes {page!n} % longer than with {default}, and the goodput of bulk "
-    "changes by {bulk!n} %."
+    "other, sending 64 kB over it takes 1.5 s. A page takes {page!n} % longer than with {default}, and the goodput of "
+    "bulk changes by {bulk!n} %."
 )
 LINUX_WHY = Sentence(
     "The largest loss is with the shortest queue: the send buffer grows with the windows, as in Linux, and the data "
@@ -43,8 +44,7 @@ LINUX_WHY = Sentence(
 )
 PAGE = Sentence(
     "{scheduler} orders segments by their expected arrival. A page over {network} is loaded up to {sooner!n} % sooner, "
-    "but single messages arrive {later!n} % later at the 99th percentile: nothing waits for what was sent ahead over "
-    "the slow path."
+    "but single messages arrive {later!n} % later at the 99th percentile: some of them wait on the slow path."
 )
 MESSAGES = Sentence(
     "Redundancy helps if there is spare capacity. Messages of 1 Mbit/s over a link that loses 1 % of its packets "
@@ -56,16 +56,16 @@ MESSAGES_BULK = Sentence(
 )
 STUCK = Sentence(
     "A scheduler that follows the smallest delay can stay on the wrong path: with the longest queues over {network} "
-    "its goodput is {goodput} Mbit/s. The smoothed round-trip time of LTE is that of its full queue, and while all "
-    "data use Wi-Fi, nothing measures it again (3GPP lets hosts probe for this reason)."
+    "its goodput is {goodput} Mbit/s. The smoothed round-trip time of LTE is that of its full queue, and no segment "
+    "measures it again while all data use Wi-Fi. 3GPP lets hosts probe for this reason."
 )
 PAPER = Sentence("{agree!n} of {count!n} differences in the BLEST paper have the same sign here, beyond chance.")
 PAPER_AGREE = Sentence("Same sign: {differences}.")
 PAPER_DIFFER = Sentence("Another sign, or not beyond chance: {differences}.")
 PAPER_ONE = Phrase("{measure} of {scheduler} ({theirs!n} %, here {here!n} %)")
 PAPER_WHY = Sentence(
-    "Their default scheduler was that of the kernel of that time, with opportunistic retransmission and penalisation, "
-    "and other users shared the links."
+    "The paper's default scheduler was that of the kernel of its time, with opportunistic retransmission and "
+    "penalisation, and other users shared the links."
 )
 
 NOTES = (
@@ -82,7 +82,8 @@ NOTES = (
     Sentence(
         "The schedulers active-standby, priority and cheapest-path-first take the second path only if the first one "
         "cannot send. Cost, priority and weight of the paths are in the scenario files. The schedulers redundant, remp "
-        "and duplicate send octets more than once, at the expense of the links; no other traffic uses them here."
+        "and duplicate send octets more than once, which takes capacity of the links; no other traffic uses the links "
+        "here."
     ),
     Sentence(
         "The BLEST paper had background traffic and an emulated 3G link with a queue of 3750 packets. Expect the same "

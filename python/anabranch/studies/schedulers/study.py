@@ -38,9 +38,9 @@ STUDY = Study(
     figures={
         "gain": FigureSpec(
             "Gain over the default scheduler",
-            "By how much goodput or bitrate is higher, page-load time or latency lower than with min-rtt, over the "
-            "length of the queues in bandwidth-delay products; OLIA; bars: 95 % interval of pairs with the same seed. "
-            "What falls below -100 % (takes more than twice as long) is outside.",
+            "Gain over min-rtt (higher goodput or bitrate, lower page-load time or latency) over the length of the "
+            "queues in bandwidth-delay products, with OLIA; bars: 95 % interval of pairs with the same seed. Gains "
+            "below -100 % (more than twice the time) are outside the figure.",
             ("wlan", "lte"),
             draw,
         ),

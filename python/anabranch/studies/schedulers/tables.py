@@ -46,9 +46,9 @@ def against(data: Data, network: str, controller: str) -> Table:
     groups = [("", 1), *((f"{one.title}: {one.quantity}, {one.unit}", len(queues)) for one in TRAFFIC.values())]
     return Table(
         f"{SHORT[network]}, {controller}",
-        f"{NETWORKS[network]}. Queues in bandwidth-delay products. Smaller: difference to {FIRST} (pairs of runs with "
-        "the same seed). The CSV has the intervals, the reordering buffer, the time a video stood still and for which "
-        "share of the segments there was a choice.",
+        f"{NETWORKS[network]}. Queues in bandwidth-delay products. Small numbers: difference from {FIRST} (pairs of "
+        "runs with the same seed). The CSV has the intervals, the reordering buffer, the time for which a video "
+        "stopped, and the share of segments with a choice.",
         groups,
         ["Scheduler", *(str(queue) for _ in TRAFFIC for queue in queues)],
         rows,
@@ -77,7 +77,8 @@ def memory(data: Data) -> Table:
     heads = [str(queue) for network, _ in columns for queue in labels(data, network, "queue")]
     return Table(
         "Memory",
-        f"Most that the receiver held for what was missing before it, in kB, with {controller}, by queue.",
+        f"Largest amount of data that the receiver held while earlier data was missing, in kB, with {controller}, by "
+        "queue.",
         groups,
         ["Scheduler", *heads],
         rows,
@@ -101,8 +102,8 @@ def leading(data: Data) -> Table:
     queues = found[0].queues
     return Table(
         "Who leads, by queue",
-        "The schedulers within a hundredth of the best mean, best first. The ranking turns over where none of those "
-        "that lead with the shortest queue leads with the longest (in bandwidth-delay products).",
+        "The schedulers within 1 % of the best mean, best first. The ranking changes if no scheduler that leads with "
+        "the shortest queue also leads with the longest (in bandwidth-delay products).",
         [("", 3), ("Queue", len(queues)), ("", 1)],
         ["Links", "Traffic", "Controller", *map(str, queues), "Ranking"],
         rows,
@@ -126,8 +127,8 @@ def published(data: Data) -> Table:
         rows.append([one.says, one.scheduler, f"{signed(100 * one.theirs, 0)} %", *_ours(data, "blest", one, records)])
     return Table(
         "What the BLEST paper reports",
-        "Ferlin et al., IFIP Networking 2016: difference to the default scheduler, and ours with the 95 % interval of "
-        "pairs with the same seed. Their test had background traffic, which this one has not.",
+        "Ferlin et al., IFIP Networking 2016: difference from the default scheduler, and Anabranch's with the 95 % "
+        "interval of pairs with the same seed. The paper's test had background traffic; this study has none.",
         [("", 2), ("Difference to the default", 3)],
         ["", "Scheduler", "paper", "here", f"{FIRST} here"],
         rows,
@@ -165,8 +166,8 @@ def downloads(data: Data) -> Table:
         rows.append(row)
     rows.append(["ecf in the paper", *(ECF_FILES.get(str(file), NONE) for file in files)])
     return Table(
-        "What the ECF paper reports of downloads",
-        f"Completion in seconds over LTE of 10 and Wi-Fi of 1 Mbit/s; smaller: difference to {FIRST}. "
+        "Downloads of the ECF paper",
+        f"Completion in seconds over LTE of 10 and Wi-Fi of 1 Mbit/s; small numbers: difference from {FIRST}. "
         f"{listed(list(ECF_FILES))} are the sizes that Lim et al. (CoNEXT 2017) name.",
         [("", 1), ("File", len(files))],
         ["Scheduler", *map(str, files)],

@@ -66,7 +66,8 @@ def times(data: Data) -> Table:
         rows.append(shown)
     return Table(
         "Seconds for 16 MiB",
-        "Expected: the octets at the sum of the rates, and a tenth more. In small letters, in parts of that.",
+        "Expected: the time of the octets at the sum of the rates, plus a tenth. Small numbers: the measured time "
+        "divided by the expected time.",
         [("", 2), *((label, len(DIRECTIONS)) for label in SENDERS.values())],
         ["Rates and delays", "Expected", *DIRECTIONS * len(SENDERS)],
         rows,

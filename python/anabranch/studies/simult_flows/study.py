@@ -16,7 +16,7 @@ STUDY = Study(
     figures={
         "times": FigureSpec(
             "Time over expected time",
-            "Mean over seeds, with the 95 % interval; the line at 1 is the time that is expected.",
+            "Time of the transfer divided by the expected time: mean over seeds, with the 95 % interval.",
             ("cases",),
             draw,
         ),
