@@ -51,7 +51,7 @@ SEMVER := $(or $(shell command -v cargo-semver-checks),target/tools/bin/cargo-se
 LLVM_COV := $(or $(shell command -v cargo-llvm-cov),target/tools/bin/cargo-llvm-cov)
 
 # Percent of lines that the tests run at least: two points under the last measurement.
-FLOOR_STACK := 0
+FLOOR_STACK := 95.6
 FLOOR_PYTHON := 0
 
 .PHONY: demo test release release-check semver lint coverage public-items columns rfc-map scripts-public bench bench-check check-long wheel fuzz mutants rfc-proved clean
@@ -94,12 +94,15 @@ lint: $(VENV)/tools
 	$(PY) -m mypy
 	$(PY) tools/rfc-map --check
 
-# Tests in the sources do not count. Needs the compiler's LLVM tools: rustup component add llvm-tools
+# Files of tests do not count; a `mod tests` inside of a source file does. Needs the compiler's LLVM
+# tools: rustup component add llvm-tools. Or LLVM_COV and LLVM_PROFDATA name those of the same major
+# version (Debian: llvm-22). Whether a test passes is judged by `make test`: in this slower build,
+# tests that bound their own time may fail.
 coverage: $(VENV)/installed $(VENV)/tools $(VENV)/coverage $(LLVM_COV)
-	$(LLVM_COV) llvm-cov --profile lab --package anabranch-stack --locked --summary-only \
+	$(LLVM_COV) llvm-cov --profile lab --package anabranch-stack --locked --summary-only --ignore-run-fail \
 		--ignore-filename-regex 'stack/src/(testing/|.*tests\.rs)' --fail-under-lines $(FLOOR_STACK)
-	MPLBACKEND=Agg $(PY) -m pytest -q --numprocesses auto --dist loadfile --cov anabranch --cov-report= \
-		--cov-fail-under $(FLOOR_PYTHON)
+	MPLBACKEND=Agg COVERAGE_FILE=$(CURDIR)/target/.coverage $(PY) -m pytest -q --numprocesses auto --dist loadfile \
+		--cov anabranch --cov-report= --cov-fail-under $(FLOOR_PYTHON)
 
 public-items: $(VENV)/created
 	$(STACK_DOCS)
