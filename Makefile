@@ -3,11 +3,15 @@
 #
 #   make demo         runs a transfer over two unlike links (table, figure, report), then a paper's study in quick form
 #   make test         runs the Rust tests and the Python tests: several minutes
-#   make lint         runs rustfmt, clippy, rustdoc, ruff, mypy and the check of docs/rfc-map.md
-#   make release      builds the engine without assertions and with all optimisation: a third faster in long sweeps
+#   make lint         runs rustfmt, clippy, rustdoc, ruff, mypy, and compares lists: public items, docs/rfc-map.md
+#   make release      builds the engine without assertions and with all optimisation: a third faster in long sweeps;
+#                     then runs release-check
+#   make release-check  checks licences, sources and versions of the dependencies, and the semantic versioning of `stack`
+#   make coverage     measures which lines the tests run; fails below the floors in this file
 #   make check-long   runs the tests that take minutes, the whole tutorials and all studies in quick form among them
 #   make wheel        builds dist/*.whl, which installs without a compiler, and tests it where there is none
 #   make columns      writes the tables of docs/columns.md, from lab/src/metrics/measures
+#   make public-items writes stack/public-items.txt, the public items of the crate `stack`
 #   make rfc-map      writes docs/rfc-map.md, the requirements of the RFCs, from docs/rfc
 #   make rfc-proved   mutates the code of requirements; the tests that docs/rfc names must fail: ROWS=8684:3.1
 #   make mutants      lists mutants of the engine that no test kills, of a sample of 600
@@ -39,8 +43,18 @@ export ANABRANCH_COMMIT := $(shell git describe --always --dirty --exclude='*' 2
 RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
 	$(shell find stack lab py -name '*.rs' -o -name '*.toml' -path '*/src/*')
 RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-py --locked
+STACK_DOCS := RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile lab --no-deps --locked --package anabranch-stack
 
-.PHONY: demo test release lint columns rfc-map scripts-public bench bench-check check-long wheel fuzz mutants rfc-proved clean
+# Tools of Cargo: those that are installed, else of our own below target/tools.
+DENY := $(or $(shell command -v cargo-deny),target/tools/bin/cargo-deny)
+SEMVER := $(or $(shell command -v cargo-semver-checks),target/tools/bin/cargo-semver-checks)
+LLVM_COV := $(or $(shell command -v cargo-llvm-cov),target/tools/bin/cargo-llvm-cov)
+
+# Percent of lines that the tests run at least: two points under the last measurement.
+FLOOR_STACK := 95.6
+FLOOR_PYTHON := 0
+
+.PHONY: demo test release release-check semver lint coverage public-items columns rfc-map scripts-public bench bench-check check-long wheel fuzz mutants rfc-proved clean
 
 demo: $(VENV)/installed
 	$(BIN)/anabranch demo --out out/demo --force
@@ -56,16 +70,43 @@ test: $(VENV)/installed $(VENV)/tools
 
 release: $(VENV)/installed
 	@PIP_QUIET=1 $(PY) -m maturin develop --release --locked
+	@$(MAKE) --no-print-directory release-check
+
+release-check: $(DENY)
+	$(DENY) check bans licenses sources
+	@before=$$(git tag --merged HEAD --sort=-version:refname --list 'v*' 2>/dev/null \
+		| grep -vx "v$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)" | head -n 1); \
+	if [ -n "$$before" ]; then $(MAKE) --no-print-directory semver BEFORE=$$before; \
+	else echo "semantic versioning of stack: not checked, because git has no tag v* of an earlier version to compare with"; fi
+
+# Compares the public items of `stack` with those of the tag BEFORE.
+semver: $(SEMVER)
+	$(SEMVER) semver-checks --package anabranch-stack --baseline-rev $(BEFORE)
 
 lint: $(VENV)/tools
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --profile lab --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile lab --no-deps --locked --package anabranch-stack
+	$(STACK_DOCS)
+	$(PY) tools/public-items --check
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile lab --no-deps --locked --package anabranch-lab --document-private-items
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(PY) tools/rfc-map --check
+
+# Files of tests do not count; a `mod tests` inside of a source file does. Needs the compiler's LLVM
+# tools: rustup component add llvm-tools. Or LLVM_COV and LLVM_PROFDATA name those of the same major
+# version (Debian: llvm-22). Whether a test passes is judged by `make test`: in this slower build,
+# tests that bound their own time may fail.
+coverage: $(VENV)/installed $(VENV)/tools $(VENV)/coverage $(LLVM_COV)
+	$(LLVM_COV) llvm-cov --profile lab --package anabranch-stack --locked --summary-only --ignore-run-fail \
+		--ignore-filename-regex 'stack/src/(testing/|.*tests\.rs)' --fail-under-lines $(FLOOR_STACK)
+	MPLBACKEND=Agg COVERAGE_FILE=$(CURDIR)/target/.coverage $(PY) -m pytest -q --numprocesses auto --dist loadfile \
+		--cov anabranch --cov-report= --cov-fail-under $(FLOOR_PYTHON)
+
+public-items: $(VENV)/created
+	$(STACK_DOCS)
+	$(PY) tools/public-items
 
 columns:
 	ANABRANCH_WRITE_COLUMNS=1 $(CARGO) test --profile lab --package anabranch-lab --locked --test it columns::
@@ -113,8 +154,13 @@ rfc-proved: $(VENV)/mutants target/tools/bin/cargo-mutants
 	$(PY) tools/mutants --rfc $(ROWS) $(if $(LEVEL),--level $(LEVEL)) --seed $(SEED) --tool target/tools/bin/cargo-mutants; \
 		status=$$?; $(PY) tools/rfc-map && exit $$status
 
-target/tools/bin/cargo-mutants:
-	$(CARGO) install --quiet --locked --version 27.1.0 --root target/tools cargo-mutants
+target/tools/bin/cargo-mutants: VERSION := 27.1.0
+target/tools/bin/cargo-deny: VERSION := 0.20.2
+target/tools/bin/cargo-semver-checks: VERSION := 0.51.0
+target/tools/bin/cargo-llvm-cov: VERSION := 0.9.1
+target/tools/bin/cargo-%:
+	@echo "building cargo-$* into target/tools: some minutes"
+	$(CARGO) install --quiet --locked --version $(VERSION) --root target/tools cargo-$*
 
 clean:
 	rm -rf $(VENV) target dist
@@ -154,6 +200,12 @@ $(VENV)/mutants: pyproject.toml $(VENV)/created
 	@$(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["mutants"], sep="\n")' > $(VENV)/mutants.txt
 	@echo "installing the parser of Rust into $(VENV): tree-sitter"
 	@$(PIP) -r $(VENV)/mutants.txt
+	@touch $@
+
+$(VENV)/coverage: pyproject.toml $(VENV)/packages
+	@$(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["coverage"], sep="\n")' > $(VENV)/coverage.txt
+	@echo "installing the measurement of coverage into $(VENV): pytest-cov"
+	@$(PIP) -r $(VENV)/coverage.txt
 	@touch $@
 
 # The profile `lab` shares its build with the Rust tests.

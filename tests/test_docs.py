@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from wrapping import prose, wide
+
 import anabranch as ab
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,7 +18,6 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "examples").rglob("*.md")),
 ]
-WIDTH = 100
 # Pages whose prose is not wrapped yet.
 UNWRAPPED: set[str] = set()
 
@@ -25,25 +26,6 @@ LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 
 def named(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
-
-
-def prose(page: Path) -> list[tuple[int, str]]:
-    """Return the numbered lines of a page without code blocks, and without inline code that holds a bracket."""
-    lines, fence = [], None
-    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
-        mark = re.match(r" *(```+|~~~+)", line)
-        if mark and fence is None:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence or ""):
-            fence = None
-        elif fence is None:
-            lines.append((number, line))
-    return lines
-
-
-def wraps(line: str) -> bool:
-    """Whether a line keeps to the width, or is of a kind that cannot be wrapped."""
-    return len(line) <= WIDTH or line.lstrip().startswith(("|", ">", "<!--")) or line.startswith("    ") or "](" in line
 
 
 @cache
@@ -73,8 +55,7 @@ def links(page: Path) -> list[tuple[int, Path, str]]:
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_prose_wraps(page: Path) -> None:
-    wide = [f"{named(page)}:{number}: {len(line)}" for number, line in prose(page) if not wraps(line)]
-    assert named(page) in UNWRAPPED or not wide, "\n".join(wide)
+    assert named(page) in UNWRAPPED or wide(page) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

@@ -116,7 +116,9 @@ fn small_burst(link: &Link, c: &Connection) -> Option<String> {
     };
     let burst = [&link.up, &link.down].into_iter().find_map(small)?;
     let (link, name) = (&link.name, &c.name);
-    Some(format!("the policer of link \"{link}\" has a burst of {burst} B, which is too small for a full segment of \"{name}\""))
+    Some(format!(
+        "the policer of link \"{link}\" has a burst of {burst} B, which is too small for a full segment of \"{name}\""
+    ))
 }
 
 #[cfg(test)]
