@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from wrapping import prose, wide
-
 import anabranch as ab
+from wrapping import prose, wide
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [

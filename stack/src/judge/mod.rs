@@ -3,7 +3,7 @@
 //! A judge reads what acknowledgements say about an episode to which the sender has already responded (or is about to), and
 //! returns a [`Verdict`]. It never touches the congestion window. What follows from a *spurious* verdict is the [`Response`],
 //! which is chosen separately, so that detection and response can be combined freely. The response works on the copy of the
-//! controller in the undo ledger (`tcp::undo`), and therefore for every controller.
+//! controller in the undo ledger (`tcp::sender::undo`), and therefore for every controller.
 //!
 //! To add a judge, write a file beside this one and add a line to `REGISTRY`. In another crate, implement
 //! [`Factory`](crate::registry::Factory). The conformance suite then covers it.

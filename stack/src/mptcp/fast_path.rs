@@ -1,6 +1,6 @@
 //! When a short path may be taken: what was found the last time that the general path looked at everything, and what is true of
-//! the connection's algorithms for good. `connection/predicted.rs` says what the states mean, and `docs/adr` what a short path
-//! may skip.
+//! the connection's algorithms for good. `connection/predicted.rs` says what the states mean, and
+//! `docs/adr/0006-short-paths.md` what a short path may skip.
 //!
 //! Whoever changes state that a short path relies on calls [`FastPath::invalidate`].
 
