@@ -59,7 +59,7 @@ impl Controller for Aimd {
     }
 
     fn on_ack(&mut self, ack: &AckSample, _paths: &[Path], _me: usize) {
-        if self.window.in_avoidance(ack) {
+        if !self.window.grow_in_slow_start(ack) {
             self.counter.count(&mut self.window, ack.growth as f64 * self.a);
         }
     }

@@ -51,7 +51,7 @@ impl Controller for Coupled {
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize) {
         // RFC 6356 2: slow start and the other phases are those of RFC 5681.
-        if !self.window.in_avoidance(ack) {
+        if self.window.grow_in_slow_start(ack) {
             return;
         }
         let w = &mut self.window;

@@ -53,7 +53,7 @@ impl Controller for EnergyLinked {
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize) {
-        if !self.window.in_avoidance(ack) {
+        if self.window.grow_in_slow_start(ack) {
             return;
         }
         let weight = self.weight(paths, me);

@@ -37,7 +37,7 @@ impl Controller for Ewtcp {
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], _me: usize) {
-        if self.window.in_avoidance(ack) {
+        if !self.window.grow_in_slow_start(ack) {
             let w = &mut self.window;
             let n = paths.iter().filter(|v| v.established).count().max(1) as f64;
             w.cwnd += ack.growth as f64 * w.mss / (n * n * w.cwnd);

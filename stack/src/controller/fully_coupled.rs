@@ -38,7 +38,7 @@ impl Controller for FullyCoupled {
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], _me: usize) {
-        if self.window.in_avoidance(ack) {
+        if !self.window.grow_in_slow_start(ack) {
             let w = &mut self.window;
             // (3), in octets: one segment squared over the octets of all windows.
             w.cwnd += w.mss * w.mss / total_window(paths, w.cwnd);

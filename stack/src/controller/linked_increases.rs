@@ -41,7 +41,7 @@ impl Controller for LinkedIncreases {
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], _me: usize) {
-        if self.window.in_avoidance(ack) {
+        if !self.window.grow_in_slow_start(ack) {
             let w = &mut self.window;
             let (alpha, total) = alpha(paths).unwrap_or((1.0, w.cwnd));
             w.cwnd += alpha * w.mss * w.mss / total;

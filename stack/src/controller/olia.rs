@@ -92,7 +92,7 @@ impl Controller for Olia {
     }
 
     fn on_ack(&mut self, ack: &AckSample, paths: &[Path], me: usize) {
-        if self.window.in_avoidance(ack) {
+        if !self.window.grow_in_slow_start(ack) {
             self.counter.count(&mut self.window, ack.growth as f64 * share(paths, me));
         }
     }

@@ -51,7 +51,7 @@ impl Controller for Uncoupled {
     }
 
     fn on_ack(&mut self, ack: &AckSample, _paths: &[Path], _me: usize) {
-        if self.window.in_avoidance(ack) {
+        if !self.window.grow_in_slow_start(ack) {
             // RFC 3465 2.1: one SMSS for each full window acknowledged. RFC 5681 3.1: at most a segment a window.
             self.counter.count(&mut self.window, ack.growth as f64);
         }

@@ -97,17 +97,17 @@ impl Window {
     }
 
     /// What an acknowledgement does to a window in the same way whatever the controller: nothing if the window was not full, and
-    /// slow start below ssthresh. Returns true if neither holds: congestion avoidance is the controller's own.
+    /// slow start below ssthresh. Returns false if neither holds: congestion avoidance is the controller's own.
     #[inline]
-    pub fn in_avoidance(&mut self, ack: &AckSample) -> bool {
+    pub fn grow_in_slow_start(&mut self, ack: &AckSample) -> bool {
         if !ack.cwnd_limited {
-            return false;
+            return true;
         }
-        let avoidance = !self.in_slow_start();
-        if !avoidance {
+        let grows = self.in_slow_start();
+        if grows {
             self.slow_start(ack);
         }
-        avoidance
+        grows
     }
 
     /// RFC 5681 3.1 equation (4) and 3.2: ssthresh = max(FlightSize / 2, 2 SMSS); cwnd becomes ssthresh, or one segment after a
