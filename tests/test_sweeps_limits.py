@@ -269,7 +269,7 @@ def test_the_line_is_wiped_though_an_exception_ends_the_sweep() -> None:
     with pytest.raises(ValueError, match="no"):
         sweep()
     shown, wiped = stream.getvalue().rsplit("\r", 2)[:2]
-    assert shown == "\r 50 %  50 of 100 runs done, 1 failed, 5/s, 10 s left, last: coupled, seed 3"
+    assert shown == "\r 50 %  50 of 100 runs done, 1 failed, 5 runs/s, 10 s left, last: coupled, seed "  # 79 columns
     assert wiped == " " * (len(shown) - 1)
 
 

@@ -47,7 +47,7 @@ def _film(summary: Mapping[str, Any]) -> str:
 
     >>> _film({"startup_s": 0.5, "rebuffering_s": 3.0, "rebuffering_count": 2, "bitrate_mean_mbps": 2.5,
     ...        "bitrate_switches": 1})
-    'start of the film 500 ms; 2 stops, 3 s in total; mean bit rate 2.5 Mbit/s, 1 change'
+    'start of the film 500 ms; 2 stops, 3 s in total; mean bit rate 2.5 Mbit/s, 1 change of quality'
     """
     if summary["startup_s"] is None:
         return say.NO_FILM()
