@@ -1,0 +1,214 @@
+"""Whole answers of `recommend`, most of invented runs: all figures and words of each search (`golden_answers`)."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping
+from statistics import NormalDist
+from typing import Any
+
+import pytest
+
+import anabranch as ab
+from anabranch.recommendation import Candidate, Choices, choices, search, text
+from anabranch.recommendation.ledger import Maker
+from anabranch.recommendation.report import page as report
+from anabranch.recommendation.search import Found
+from anabranch.recommendation.summary import summary
+from anabranch.sweeps.task import Record, Task
+from golden_answers import agrees, listed, page
+
+PATHS = ["5 Mbit/s, 100 ms, delay_variation 1 %", "2 Mbit/s, 10 ms, delay_variation 1 %"]
+BASE = ab.Scenario.of_paths(PATHS, transfer="20 s")
+PLAIN = Candidate("coupled", "none", "min-rtt", "unlimited")
+MADE = {"command": "c", "version": "v", "started": "s", "machine": "m", "python": "p"}
+NORMAL = NormalDist()
+
+Measures = tuple[float, float, float]
+"""Goodput (Mbit/s), octets in the reordering buffer, 95th percentile of the head-of-line delay (ms)."""
+
+
+def drawn(*key: object) -> float:
+    """A standard normal number, the same for the same key."""
+    octets = hashlib.sha256(repr(key).encode()).digest()[:8]
+    return NORMAL.inv_cdf((int.from_bytes(octets, "big") + 0.5) / 2**64)
+
+
+def world(means: Callable[[Mapping[str, Any]], Measures], shared: float = 0.5, own: float = 0.1) -> Maker:
+    """Runs whose measures are `means` of the scenario's changes, one part by the seed, one of each run."""
+
+    def make(tasks: Iterator[Task], _: Callable[[list[Record]], None]) -> Generator[list[Record]]:
+        for task in tasks:
+            changes = dict(task.scenario.overrides)
+            noise = shared * drawn(task.seed) + own * drawn(task.seed, *sorted(map(str, changes.items())))
+            goodput, octets, delay = means(changes)
+            found = {
+                "goodput_mbps": goodput + noise,
+                "ooo_buffer_max_bytes": octets * (1 + noise / 20),
+                "hol_delay_ms": {"p95": delay * (1 - noise / 20)},
+                "trace_sha256": repr((sorted(map(str, changes.items())), task.seed if shared else 0)),
+                "choice_ratio": 0.5,
+            }
+            yield [Record(task.key, task.scenario_sha256, task.seed, "completed", "", "", "", json.dumps(found))]
+
+    return make
+
+
+def answer(name: str, found: Found, seeds: int | None = None) -> dict[str, Any]:
+    """Compare the whole answer with the stored one; return its summary."""
+    found.seconds = 1.25
+    told = summary(found, ["anabranch", "recommend", "--path", "a b"], seeds)
+    wide, narrow = (re.sub(r"(?m)^  anabranch .*\n", "", text.text(told, *size)) for size in ((80,), (60, 50)))
+    rest = {key: value for key, value in told.items() if key not in ("sentences", "paths")}
+    seen = [f"{final.comparison.seeds} {'; '.join(one.label for one in final.candidates)}" for final in found.finals]
+    agrees(f"recommend-{name}", wide, listed(rest), "\n".join(seen), narrow[: narrow.index("\n\n")])
+    return told
+
+
+def throughput(changes: Mapping[str, Any]) -> Measures:
+    """Over both paths 6 Mbit/s, 25 % more with CUBIC and 0.9 more with BLEST, with a quarter of the queues a third."""
+    alone = changes.get("connection.paths", "")
+    goodput = 4.2 if "path0" in alone else 1.8 if alone else 6.0
+    goodput *= 1.25 if changes.get("connection.controller") == "cubic" else 1.0
+    goodput += 0.9 if changes.get("connection.scheduler") == "blest" else 0.0
+    if changes.get("path.0.queue") == "25 packets":
+        goodput /= 3 if changes.get("connection.scheduler") == "blest" else 2
+    return goodput, 40_000 if alone else 90_000, 0.0 if alone else 25.0
+
+
+def latency(changes: Mapping[str, Any]) -> Measures:
+    """The default blocks for 60 ms, ECF for 20 ms, one path not at all, but with too little goodput."""
+    alone = changes.get("connection.paths", "")
+    if alone:
+        return (3.0 if "path0" in alone else 1.5), 0.0, 0.0
+    ecf = changes.get("connection.scheduler") == "ecf"
+    small = changes.get("connection.receive_buffer") == "88 kB"
+    return (5.8 if ecf else 6.0) - 0.1 * small, 70_000 if ecf else 120_000, (20.0 if ecf else 60.0) - 8.0 * small
+
+
+def test_a_search_for_throughput() -> None:
+    found = search(BASE, choices(BASE), runs=250, make_runs=world(throughput))
+    told = answer("throughput", found)
+    best = PLAIN._replace(controller="cubic", scheduler="blest")
+    assert found.best == best
+    first, *others = told["comparison"]["candidates"]
+    assert first["goodput_mbps"]["mean"] == pytest.approx(6.0 * 1.25 + 0.9, abs=0.5)
+    (alone,) = [row for row in others if row["alone"] == "path0" and row["controller"] == "cubic"]
+    assert alone["goodput_mbps"]["difference"]["mean"] == pytest.approx(4.2 * 1.25 - 8.4, abs=0.2)
+    assert alone["goodput_mbps"]["difference"]["surely"] == "worse"
+    # A third of 8.4 is less than half of 7.5.
+    quarter, four = told["queues"]
+    assert (quarter["factor"], four["factor"]) == (0.25, 4.0)
+    assert quarter["candidates"][0]["goodput_mbps"]["mean"] == pytest.approx(2.8, abs=0.5)
+    agrees("recommend-throughput-page", page(report(told, MADE)))
+
+
+@pytest.mark.parametrize("goal", ["latency", "memory"])
+def test_a_search_for_another_goal(goal: str) -> None:
+    what = choices(BASE, only=["coupled", "cubic", "min-rtt", "ecf", "linux", "judge=none", "ncr"])
+    found = search(BASE, what, goal, runs=150, make_runs=world(latency), seed=3)
+    told = answer(goal, found)
+    assert told["recommended"]["scheduler"] == "ecf"
+    # Plain TCP blocks nothing, but has 3 Mbit/s of 6.
+    assert told["comparison"]["candidates"][-1]["alone"]
+    assert "less than 90 %" in " ".join(told["sentences"]) or "90 %" in " ".join(told["sentences"])
+
+
+def test_a_search_over_one_path() -> None:
+    one = ab.Scenario.of_paths(["20 Mbit/s, 30 ms, loss 0.5 %"], transfer="2 s")
+
+    def single(changes: Mapping[str, Any]) -> Measures:
+        return 11.0 + 2.0 * (changes.get("connection.controller") == "bbr"), 30_000, 9.0
+
+    found = search(one, choices(one, without=["frto"]), runs=90, make_runs=world(single))
+    told = answer("one-path", found)
+    assert told["recommended"]["alone"] == "path0"
+    assert told["recommended"]["controller"] == "bbr"
+
+
+def test_a_backup_of_three_paths() -> None:
+    three = ab.Scenario.of_paths([*PATHS, "1 Mbit/s, 300 ms, delay_variation 1 %"], transfer="20 s")
+
+    def held(changes: Mapping[str, Any]) -> Measures:
+        alone = "connection.paths" in changes
+        return 3.0 if alone else 8.0 if changes.get("path.2.backup") == "true" else 6.5, 50_000, 10.0
+
+    what = choices(three, only=["coupled", "min-rtt", "ecf", "judge=none", "ncr"])
+    found = search(three, what, runs=150, make_runs=world(held))
+    told = answer("backup", found)
+    assert told["recommended"]["backup"] == "path2"
+    assert told["recommended"]["changes"]["path.2.backup"] is True
+
+
+def test_candidates_that_are_given() -> None:
+    some = [PLAIN, PLAIN._replace(controller="cubic", buffer="350 kB"), PLAIN._replace(scheduler="blest")]
+    found = search(BASE, some, seeds=7, seed=4, make_runs=world(throughput))
+    told = answer("given", found, 7)
+    assert told["comparison"]["seeds"] == [4, 5, 6, 7, 8, 9, 10]
+    assert told["recommended"]["controller"] == "cubic"
+    assert told["runs"] == 7 * (3 + 2 * 2) + 2 * 5 * 4
+
+
+def test_runs_that_are_all_the_same() -> None:
+    still = ab.Scenario.of_paths([path.replace("1 %", "0 %") for path in PATHS], transfer="20 s")
+    found = search(still, [PLAIN, PLAIN._replace(scheduler="blest")], seeds=6, make_runs=world(throughput, 0.0, 0.0))
+    told = answer("identical", found, 6)
+    assert (told["comparison"]["pairs"], told["comparison"]["identical"]) == (1, 6)
+    assert told["comparison"]["candidates"][1]["goodput_mbps"]["difference"]["mean"] == pytest.approx(-0.9)
+
+
+def failing(keep: Maker, *words: str) -> Maker:
+    """The same runs, but those of scenarios with one of `words` in a value fail."""
+
+    def make(tasks: Iterator[Task], note: Callable[[list[Record]], None]) -> Generator[list[Record]]:
+        for task in tasks:
+            (records,) = keep(iter([task]), note)
+            broken = any(str(value) in words for _, value in task.scenario.overrides)
+            yield [
+                one._replace(status="failed", summary="", error="no room\nmore") if broken else one for one in records
+            ]
+
+    return make
+
+
+def wild(what: list[Candidate] | Choices, **how: Any) -> Found:
+    """A search of runs that differ much; those with ECF or OLIA fail."""
+    return search(BASE, what, make_runs=failing(world(throughput, 2.0, 2.5), "ecf", "olia"), **how)
+
+
+def test_searches_without_an_answer() -> None:
+    """Few runs, wide intervals, no time at all, Ctrl-C, no rival: each says why, and what to try."""
+    early = answer("too-few-runs", wild(choices(BASE), runs=20))
+    assert (early["recommended"], early["comparison"], early["ended"]) == (None, None, "runs")
+    # The first comparison alone takes 5 runs of each of three candidates.
+    assert early["suggestion"].startswith("--runs ")
+    middle = answer("a-few-pairs", wild(choices(BASE), runs=55))
+    assert middle["suggestion"].startswith("--runs ")
+    wide = answer("wide", wild([PLAIN, PLAIN._replace(scheduler="blest")], seeds=6), 6)
+    assert wide["suggestion"].startswith("--seeds ")
+    timed = wild(choices(BASE), budget=1e-9)
+    timed.budget = 3.0
+    assert answer("no-time", timed)["suggestion"] == "--budget 50"
+    assert answer("interrupted", interrupted())["interrupted"]
+
+
+def interrupted() -> Found:
+    """A search that Ctrl-C ends in its eighth run."""
+
+    def make(tasks: Iterator[Task], note: Callable[[list[Record]], None]) -> Generator[list[Record]]:
+        for i, record in enumerate(world(throughput)(tasks, note)):
+            if i == 7:
+                raise KeyboardInterrupt
+            yield record
+
+    return search(BASE, choices(BASE), runs=60, make_runs=make)
+
+
+def test_a_search_of_true_runs() -> None:
+    """Measures are read from summaries of the simulator; nothing of it depends on the machine."""
+    found = ab.recommend(
+        PATHS, transfer="1 s", runs=45, only=["coupled", "cubic", "min-rtt", "linux", "judge=none", "ncr"]
+    )
+    told = re.sub(r"(?m)^  (anabranch .*)$", lambda line: line[0].replace("\n", " "), found.text())
+    agrees("recommend-true", told, listed({key: found.summary[key] for key in ("first_look", "command", "comparison")}))
+    assert found._repr_html_().startswith("<p><strong>")
