@@ -8,6 +8,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.comparison import Comparison
+from anabranch.comparison.runs import changes
 from golden_answers import agrees, page
 from helpers import SEVERAL, TWO_PATHS
 
@@ -120,10 +121,8 @@ def test_a_dozen_connections_and_one_more() -> None:
     agrees("compare-a-dozen", texts[0][:3000], texts[1], ab.compare(both[0], both[3]).document.text())
 
 
-def test_a_difference_of_scenarios_that_is_long() -> None:
-    """Of a long line, its beginning is shown."""
-    long = TWO.set("title", "many words " * 30)
-    text = ab.compare(TWO.run(), long.run()).document.text()
-    (line,) = [line for line in text.splitlines() if line.startswith("+") and len(line) > 100]
-    assert len(line) == 204
-    assert line.endswith(" ...")
+def test_of_a_long_line_of_a_scenario_its_beginning_is_shown() -> None:
+    texts = [f"a = 1\nb = 2\nstamps = {'x' * count}\nc = 3" for count in (190, 192)]
+    shown = changes(*texts, ("one", "other"))
+    assert shown[:4] == ["--- one", "+++ other", "@@ -2,3 +2,3 @@", " b = 2"]
+    assert shown[4:] == [f"-stamps = {'x' * 190}", f"+stamps = {'x' * 190} ...", " c = 3"]
