@@ -123,6 +123,6 @@ def test_a_dozen_connections_and_one_more() -> None:
 
 def test_of_a_long_line_of_a_scenario_its_beginning_is_shown() -> None:
     texts = [f"a = 1\nb = 2\nstamps = {'x' * count}\nc = 3" for count in (190, 192)]
-    shown = changes(*texts, ("one", "other"))
+    shown = changes(texts[0], texts[1], ("one", "other"))
     assert shown[:4] == ["--- one", "+++ other", "@@ -2,3 +2,3 @@", " b = 2"]
     assert shown[4:] == [f"-stamps = {'x' * 190}", f"+stamps = {'x' * 190} ...", " c = 3"]
