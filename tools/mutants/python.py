@@ -52,22 +52,38 @@ class Trial:
                 build.write(tree / pytests.PACKAGE / core.name, core.read_bytes())
             self.trees.put(tree)
         tree, record = self.a.out / "tree0", self.a.out / "reached"
-        sources = [p for folder in ("tests", "python") for p in (tree / folder).rglob("*.py")]
-        if not record.exists() or record.stat().st_mtime < max(p.stat().st_mtime for p in sources):
-            record.mkdir(exist_ok=True)
-            for old in record.iterdir():
-                old.unlink()
+        if stale := self.stale(tree, record):
             folders = os.pathsep.join(str(tree / pytests.PACKAGE / m) for m in MODULES)
             variables = {"ANABRANCH_MUTANTS_REACHED": str(record), "ANABRANCH_MUTANTS_SOURCES": folders}
-            tests = pytests.files(tree, TESTS) + [f"{pytests.PACKAGE}/{m}" for m in MODULES]
             workers = str(self.a.jobs) if self.a.jobs > 1 else "0"
-            pytests.run(tree, ["-p", "reached", "-n", workers, "--dist", "loadfile", *tests], variables, 7200)
-            os.utime(record)
-        lines = [json.loads(line) for file in record.iterdir() for line in file.read_text().splitlines()]
+            pytests.run(tree, ["-p", "reached", "-n", workers, "--dist", "loadfile", *stale], variables, 7200)
+        (record / "whole").touch()
+        lines = [json.loads(line) for file in record.glob("*.jsonl") for line in file.read_text().splitlines()]
         below = lambda functions: {(str(Path(f).relative_to(tree)), line) for f, line in functions}  # noqa: E731
         self.tests = [(running.Test("", name, seconds, []), below(of)) for name, seconds, of in lines if of]
         self.tests.sort(key=lambda test: test[0].seconds)
         print(f"{len(self.tests)} tests of {len(lines)} reach a mutant", flush=True)
+
+    def stale(self, tree: Path, record: Path) -> list[str]:
+        """Returns the files of tests and modules to record, and removes what is recorded of them.
+
+        If only files of tests changed since the last record, only these are recorded again.
+        """
+        record.mkdir(exist_ok=True)
+        whole, old = record / "whole", list(record.glob("*.jsonl"))
+        tests = pytests.files(tree, TESTS)
+        stale = tests + [f"{pytests.PACKAGE}/{m}" for m in MODULES]
+        if whole.exists():
+            sources = [p for folder in ("tests", "python") for p in (tree / folder).rglob("*.py")]
+            newer = {str(p.relative_to(tree)) for p in sources if p.stat().st_mtime > whole.stat().st_mtime}
+            stale = sorted(newer) if newer.issubset(tests) else stale
+        kept = [line for file in old for line in file.read_text().splitlines()]
+        kept = [line for line in kept if not json.loads(line)[0].startswith(tuple(stale))]
+        whole.unlink(missing_ok=True)
+        for file in old:
+            file.unlink()
+        (record / "kept.jsonl").write_text("".join(f"{line}\n" for line in kept))
+        return stale
 
     def reaching(self, mutant: Mutant) -> list[running.Test]:
         """Returns the tests that call the mutant's function (outside of one: any of its file), quick ones first."""
@@ -78,7 +94,7 @@ class Trial:
         """Tries one mutant and returns its result as a line of `tried.jsonl`; see `Trial.attempt` of the crates."""
         mutant, begin, tree = self.mutants[number], time.monotonic(), self.trees.get()
         file, tests = tree / mutant.file, self.reaching(mutant)
-        source = file.read_bytes()
+        source, state = file.read_bytes(), file.stat()
         try:
             new = source[: mutant.start] + mutant.text.encode() + source[mutant.end :]
             compile(new, mutant.file, "exec")
@@ -88,6 +104,7 @@ class Trial:
             by = None
         finally:
             file.write_bytes(source)
+            os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))  # else all tests are recorded again
             self.trees.put(tree)
         outcome = {None: "unviable", "passed": "missed"}.get(by, "killed")
         return {"name": mutant.name, "outcome": outcome, "by": by, "seconds": math.ceil(time.monotonic() - begin)}
