@@ -1,8 +1,10 @@
 """`tools/mutants --crate python`: the mutants that it finds, without running any."""
 
 import importlib
+import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -60,6 +62,30 @@ def test_each_mutant_is_a_file_of_its_own_that_compiles(source: ModuleType) -> N
     # `not c` without its `not` and negated once more are the same.
     assert len(texts) >= len(source.mutants("a.py", code)) - 1
     assert code not in texts
+
+
+def test_each_function_notes_that_it_was_called(source: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = '''
+def one(a): return a + 1
+
+class Two:
+    @staticmethod
+    def three():
+        """Four."""
+        for x in [1]:
+            def five(): ...
+        return one(x), five()
+
+    def six(self):
+        """Nothing but a text."""
+'''
+    called: list[tuple[str, int]] = []
+    monkeypatch.setitem(sys.modules, "reached", SimpleNamespace(note=lambda *place: called.append(place)))
+    names: dict[str, Any] = {}
+    exec(source.recording("a.py", code), names)
+    assert names["Two"].three() == (2, None)
+    assert called == [("a.py", 5), ("a.py", 2), ("a.py", 9)]
+    assert names["Two"]().six() is None
 
 
 def test_each_word_names_files_of_python_tests(monkeypatch: pytest.MonkeyPatch) -> None:

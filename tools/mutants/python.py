@@ -17,7 +17,7 @@ import build
 import pytests
 import running
 import sampling
-from python_source import Mutant, mutants
+from python_source import Mutant, mutants, recording
 
 MODULES = ("comparison", "diagnosis", "recommendation", "sweeps")
 # Names of the files of tests that are run, beside the doctests of the modules.
@@ -46,23 +46,33 @@ class Trial:
         print(f"{len(numbers)} of {len(self.mutants)} mutants", flush=True)
         self.trees.queue.clear()
         for job in range(self.a.jobs):
-            tree = self.a.out / f"tree{job}"
-            build.copy(tree)
-            for core in (build.ROOT / pytests.PACKAGE).glob("_core.*.so"):
-                build.write(tree / pytests.PACKAGE / core.name, core.read_bytes())
-            self.trees.put(tree)
+            self.trees.put(self.copied(f"tree{job}"))
         tree, record = self.a.out / "tree0", self.a.out / "reached"
         if stale := self.stale(tree, record):
-            folders = os.pathsep.join(str(tree / pytests.PACKAGE / m) for m in MODULES)
-            variables = {"ANABRANCH_MUTANTS_REACHED": str(record), "ANABRANCH_MUTANTS_SOURCES": folders}
+            variables = {"ANABRANCH_MUTANTS_REACHED": str(record)}
             workers = str(self.a.jobs) if self.a.jobs > 1 else "0"
-            pytests.run(tree, ["-p", "reached", "-n", workers, "--dist", "loadfile", *stale], variables, 7200)
+            words = ["-p", "reached", "-n", workers, "--dist", "loadfile", *stale]
+            pytests.run(self.recording(), words, variables, 7200)
         (record / "whole").touch()
         lines = [json.loads(line) for file in record.glob("*.jsonl") for line in file.read_text().splitlines()]
-        below = lambda functions: {(str(Path(f).relative_to(tree)), line) for f, line in functions}  # noqa: E731
-        self.tests = [(running.Test("", name, seconds, []), below(of)) for name, seconds, of in lines if of]
+        self.tests = [(running.Test("", name, seconds, []), set(map(tuple, of))) for name, seconds, of in lines if of]
         self.tests.sort(key=lambda test: test[0].seconds)
         print(f"{len(self.tests)} tests of {len(lines)} reach a mutant", flush=True)
+
+    def copied(self, name: str) -> Path:
+        """Returns a copy of the repository with the built binding."""
+        tree = self.a.out / name
+        build.copy(tree)
+        for core in (build.ROOT / pytests.PACKAGE).glob("_core.*.so"):
+            build.write(tree / pytests.PACKAGE / core.name, core.read_bytes())
+        return tree
+
+    def recording(self) -> Path:
+        """Returns a copy in which each function of `MODULES` notes that it was called."""
+        tree = self.copied("recording")
+        for file in sorted({mutant.file for mutant in self.mutants}):
+            (tree / file).write_text(recording(file, (build.ROOT / file).read_text()))
+        return tree
 
     def stale(self, tree: Path, record: Path) -> list[str]:
         """Returns the files of tests and modules to record, and removes what is recorded of them.

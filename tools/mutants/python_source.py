@@ -83,3 +83,22 @@ def mutants(file: str, source: str) -> list[Mutant]:
 
     visit(ast.parse(source), 0)
     return found
+
+
+def recording(file: str, source: str) -> str:
+    """Returns the source with a call of `note` of `plugin/reached.py` at the beginning of each function."""
+    lines = source.splitlines(keepends=True)
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    first = lambda node: min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])  # noqa: E731
+    for function in sorted(functions, key=lambda node: node.lineno, reverse=True):
+        call = f"__import__('reached').note({file!r}, {first(function)})"
+        has_text = ast.get_docstring(function, clean=False) is not None
+        if has_text and len(function.body) == 1:
+            continue
+        begin = function.body[1 if has_text else 0]
+        line = lines[first(begin) - 1].encode()
+        if begin.lineno == function.lineno:
+            lines[begin.lineno - 1] = f"{line[: begin.col_offset].decode()}{call}; {line[begin.col_offset :].decode()}"
+        else:
+            lines.insert(first(begin) - 1, " " * begin.col_offset + f"{call}\n")
+    return "".join(lines)
