@@ -14,7 +14,7 @@ from anabranch.diagnosis.changes import changes
 from anabranch.diagnosis.over_time import rtt_frame
 from anabranch.diagnosis.remedies import On, remedies
 from anabranch.diagnosis.rolling import Rolling
-from anabranch.diagnosis.twin import Captured, Draft, Likeness, Twin, captured, drafts, paths_away
+from anabranch.diagnosis.twin import Captured, Draft, Likeness, Twin, captured, drafts, likeness, paths_away
 from anabranch.diagnosis.twin.fit import _Fit
 from anabranch.why.explanation import diagnose_run
 from golden_answers import agrees, digest, listed, page
@@ -72,7 +72,8 @@ def there(folder: Path, runs: dict[str, ab.Run], monkeypatch: pytest.MonkeyPatch
 
 def told(found: ab.Diagnosis, *, pages: bool = False) -> list[str]:
     """Everything that a diagnosis says."""
-    parts = [found.text(), found.text(60), listed(found.summary, 3), repr(found)]
+    tables = [found.text(width).partition("\n\n")[2].partition("\n\nnot visible")[0] for width in (84, 70, 48)]
+    parts = [found.text(), *tables, listed(found.summary, 3), repr(found)]
     if pages:
         parts += [page(report.html(found.summary, None, MADE)), page(found._repr_html_())]
     return parts
@@ -146,7 +147,9 @@ def test_first_drafts_of_twins(there: Path) -> None:
     for name, files in places:
         what, draft = draft_of(files)
         gone = paths_away(what.found, what.number, what.frames)
-        parts.append(f"{name}\n{draft.toml(['# head'])}free: {listed(free(draft), 1)}\naway: {listed(gone, 1)}")
+        ways = Twin(draft, Likeness(0.0, 0.0, 0.0), 1).open
+        parts.append(f"{name}\n{draft.toml(['head'])}free: {listed(free(draft), 1)}\naway: {listed(gone, 1)}")
+        parts.append(f"open: {listed(ways)}")
         ab.Scenario.from_toml(draft.toml()).check()
     agrees("diagnose-drafts", *parts)
     _, plain = draft_of(sorted(there.glob("plain-pcap/client-*")))
@@ -241,6 +244,16 @@ def test_fits_of_twins(there: Path, apart: Apart, of: str, like: bool) -> None:
     if apart is jittery and len(twin.draft.paths) > 1:
         assert json.loads(twin.draft.paths[1]["delay_variation"].value) == "4.5 %"
     assert twin.likeness.is_like == like
+
+
+def test_a_capture_without_goodput_is_like_no_run() -> None:
+    """Not even a run of one Mbit/s, which a division by almost nothing must not make like it."""
+    flow = {"path": 0, "goodput_mbps": None, "segments": 0}
+    nothing = {"goodput_mbps": None, "ooo_ratio": None, "subflows": [flow]}
+    for rate in (0.001, 1.0, 1.05):
+        run = {"goodput_mbps": rate, "ooo_ratio": 0.0, "subflows": [{**flow, "goodput_mbps": rate, "segments": 90}]}
+        assert not likeness(nothing, run).is_like
+        assert likeness(nothing, run).goodput > 1e5
 
 
 def test_a_fit_that_is_stopped(there: Path) -> None:

@@ -1,6 +1,7 @@
 """Whole answers of `recommend`, most of invented runs: all figures and words of each search (`golden_answers`)."""
 
 import hashlib
+import importlib
 import json
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch.recommendation import Candidate, Choices, choices, search, text
+from anabranch.recommendation import Candidate, Choices, choices, ledger, paths, search, text
 from anabranch.recommendation.ledger import Maker
 from anabranch.recommendation.report import page as report
 from anabranch.recommendation.search import Found
@@ -202,6 +203,50 @@ def interrupted() -> Found:
             yield record
 
     return search(BASE, choices(BASE), runs=60, make_runs=make)
+
+
+def test_two_candidates_and_one() -> None:
+    """Over one path a candidate has one rival; plain TCP alone has none."""
+    one = ab.Scenario.of_paths(["20 Mbit/s, 30 ms, loss 0.5 %"], transfer="20 s")
+    noisy = world(throughput, 1.0, 4.0)
+    pair = answer("pair", search(one, [PLAIN], seeds=6, make_runs=noisy), 6)
+    assert len(pair["comparison"]["candidates"]) == 2
+    assert "the interval is wider than 20 %" in pair["sentences"][0]
+    assert pair["suggestion"].startswith("--seeds ")
+    alone = answer("no-rival", search(one, [PLAIN.over("path0")], seeds=6, make_runs=noisy), 6)
+    assert (alone["recommended"], alone["suggestion"]) == (None, None)
+
+
+class Clock:
+    """A clock that every look moves on by a fifth of a second."""
+
+    now = 50.0
+
+    def monotonic(self) -> float:
+        self.now += 0.2
+        return self.now
+
+
+def test_a_search_that_time_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """3 s are 15 looks at the clock, two of which are no runs; a first comparison takes 53 runs and more."""
+    clock = Clock()
+    monkeypatch.setattr(ledger, "time", clock)
+    monkeypatch.setattr(importlib.import_module("anabranch.recommendation.search"), "time", clock)
+    found = search(BASE, choices(BASE), budget=3.0, make_runs=world(throughput))
+    told = answer("time", found)
+    assert told["ended"] == "time"
+    assert 10 <= told["runs"] <= 15
+    # 1.2 times 3 s * 53 / runs, rounded up to 1, 2, 3 or 5 times a power of ten.
+    assert told["suggestion"] == "--budget 20"
+
+
+def test_a_transfer_is_short_if_it_lasts_less_than_twice_slow_start() -> None:
+    """100 Mbit/s, 600 ms and a queue of 100 packets: log2((7.5 MB + 150 kB) / 14 kB) + 2 = 11.09 rounds of 612 ms."""
+    path = ["100 Mbit/s, 300 ms"]
+    (slow,) = (each.slow_start for each in paths.paths(ab.Scenario.of_paths(path, transfer="1 s")))
+    assert slow == pytest.approx(11.094 * 0.612, rel=1e-3)
+    for transfer, short in (("13.4 s", True), ("13.7 s", False), ("167 MB", True), ("171 MB", False)):
+        assert bool(paths.too_short(ab.Scenario.of_paths(path, transfer=transfer))) == short
 
 
 def test_a_search_of_true_runs() -> None:

@@ -222,7 +222,9 @@ def test_as_many_seeds_as_a_precision_takes() -> None:
         sweep = ab.sweep(BASE, axes, seeds=wanted, progress=told)
         texts.append(f"{wanted}: {rounds}\n{document(sweep).text()}")
     still = BASE.set("path.0.loss", "0 %")
-    texts.append(document(ab.sweep(still, {"mss": [700, 1400]}, seeds="until 1 %")).text())
+    rare = BASE.set("path.0.loss", "0.0001 %")
+    for scenario, values in ((still, [700, 1400]), (still, [1400]), (rare, [700, 1400]), (rare, [1400])):
+        texts.append(document(ab.sweep(scenario, {"mss": values}, seeds="until 1 %")).text())
     agrees("sweep-precision", *texts)
     first = ab.sweep(BASE, axes, seeds=10).means("goodput_mbps").iloc[1]
     more = np.ceil(min(((first["high"] - first["mean"]) / (0.06 * first["mean"])) ** 2, 4) * 10)
