@@ -205,6 +205,21 @@ def interrupted() -> Found:
     return search(BASE, choices(BASE), runs=60, make_runs=make)
 
 
+def test_how_far_a_search_is() -> None:
+    """Batches are numbered; each says of how many runs it is, and of how many candidates."""
+    seen: list[tuple[int, ...]] = []
+    search(
+        BASE,
+        choices(BASE, only=["coupled", "cubic", "min-rtt", "ecf", "judge=none", "ncr"]),
+        runs=60,
+        make_runs=world(throughput),
+        progress=lambda batch, candidates, state: seen.append((batch, candidates, state.total, state.done)),
+    )
+    agrees("recommend-progress", "\n".join(map(str, seen)))
+    assert [batch for batch, *_ in seen] == sorted(batch for batch, *_ in seen)
+    assert all(done <= total for *_, total, done in seen)
+
+
 def test_two_candidates_and_one() -> None:
     """Over one path a candidate has one rival; plain TCP alone has none."""
     one = ab.Scenario.of_paths(["20 Mbit/s, 30 ms, loss 0.5 %"], transfer="20 s")

@@ -1,5 +1,6 @@
 """Whole answers of a sweep: its tables, frames, report, figures, questions in SQL (`golden_answers`)."""
 
+import itertools
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -229,6 +230,42 @@ def test_as_many_seeds_as_a_precision_takes() -> None:
     first = ab.sweep(BASE, axes, seeds=10).means("goodput_mbps").iloc[1]
     more = np.ceil(min(((first["high"] - first["mean"]) / (0.06 * first["mean"])) ** 2, 4) * 10)
     assert f"[20, {2 * int(min(20, max(11, more)))}" in texts[0]
+
+
+def test_a_sweep_of_many_cells() -> None:
+    """Tables show the best and the worst; a figure has nine panels and says how many are left out."""
+    axes: Any = {
+        "mss": [500 + 50 * i for i in range(12)],
+        "scheduler": ["min-rtt", "round-robin"],
+        "path.1.delay": ["10 ms", "40 ms", "90 ms"],
+    }
+    sweep = ab.sweep(BASE.set({"transfer.bytes": "60 kB", "path.0.loss": "0 %"}), axes, seeds=1)
+    cuts = [
+        view(sweep),
+        view(sweep, below=False),
+        view(sweep, "scheduler"),
+        view(sweep, "scheduler", ()),
+        view(sweep, "path.1.delay", "scheduler", {"mss": 700}),
+        view(sweep, "path.1.delay", ["scheduler"]),
+    ]
+    sizes = [figures._size(cut, {}) for cut in cuts] + [figures._size(cuts[3], {"height": "300 mm"})]
+    words = [f"{cut}\n{figures.caption(sweep, 'goodput_mbps', cut)}" for cut in cuts]
+    agrees("sweep-many", document(sweep).text(), page(sweep_html(sweep)), *words, str(sizes), str(usual(sweep)))
+    # Thirty-six panels without anything beside each other: nine are drawn.
+    assert (len(cuts[3].panels), cuts[3].left_out) == (9, 27)
+
+
+def test_how_far_a_sweep_is(tmp_path: Path) -> None:
+    """Six runs, of which two are refused; then six more for two more seeds."""
+    axes: Any = {"controller": ["coupled", "dctcp", "cubic"]}
+    parts = []
+    for seeds in (2, 4):
+        states: list[Any] = []
+        ab.sweep(BASE, axes, seeds=seeds, out=tmp_path / "kept", workers=1, progress=states.append)
+        parts.append(str(tuple(states[-1]._replace(seconds=0.0))))
+        assert {(s.total, s.stored) for s in states} == {(3 * seeds, 3 * (seeds - 2))}
+        assert all(a.done <= b.done and a.seconds <= b.seconds for a, b in itertools.pairwise(states))
+    agrees("sweep-progress", *parts)
 
 
 def test_a_stored_sweep_is_the_sweep_in_memory(stored: ab.Sweep) -> None:

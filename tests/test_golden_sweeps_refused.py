@@ -117,6 +117,7 @@ def test_a_stored_sweep_is_a_sweep_file(here: Path) -> None:
 def test_figures_and_comparisons_that_make_no_sense(command: Any, here: Path) -> None:
     sweep = ab.sweep(BASE, {"mss": [700, 1400], "path.1.delay": ["10 ms", "20 ms"]}, seeds=2, out="kept")
     none = ab.sweep(BASE, {}, seeds=1)
+    kept = ab.sweep(BASE, {"mss": [700]}, seeds=1, series=5)
     timed = ab.sweep(BASE.set("transfer.duration", "100 ms"), {"mss": [700, 1400]}, seeds=1)
     many: Any = {"mss": [700, 800, 900], "path.1.delay": ["1 ms", "2 ms", "3 ms"], "path.0.loss": ["0 %", "1 %"]}
     wide = ab.sweep(BASE, many, seeds=1)
@@ -128,6 +129,10 @@ def test_figures_and_comparisons_that_make_no_sense(command: Any, here: Path) ->
         lambda: sweep.plot.over("mss", where={"xyz": 3}),
         lambda: sweep.plot.over(measure="goodput"),
         lambda: sweep.plot.over_time(by=()),
+        lambda: kept.plot.over_time("speed"),
+        lambda: kept.plot.over_time("srtt"),
+        lambda: kept.plot.over_time("rto", by="mss"),
+        lambda: kept.plot.over_time("cwnd", by="flow"),
         lambda: sweep.plot.cdf("nothing"),
         lambda: none.plot.over(by=()),
         lambda: timed.plot.over(measure="completion_s"),
