@@ -18,6 +18,7 @@ from anabranch.sweeps.report import document as sweep_file
 from anabranch.sweeps.report import page as report
 from anabranch.sweeps.report import sweep_html
 from anabranch.sweeps.table import compared, csv, document
+from anabranch.sweeps.time import means as over_time
 from golden_answers import agrees, page
 from helpers import Command
 
@@ -230,6 +231,15 @@ def test_as_many_seeds_as_a_precision_takes() -> None:
     first = ab.sweep(BASE, axes, seeds=10).means("goodput_mbps").iloc[1]
     more = np.ceil(min(((first["high"] - first["mean"]) / (0.06 * first["mean"])) ** 2, 4) * 10)
     assert f"[20, {2 * int(min(20, max(11, more)))}" in texts[0]
+
+
+def test_two_identical_runs_over_time_are_one() -> None:
+    still = ab.sweep(BASE.set("path.0.loss", "0 %"), {"mss": [1400]}, seeds=2, series=5)
+    for measure in ("throughput", "cwnd"):
+        found = over_time(still.series, ["mss"], measure)
+        assert set(found["n"]) == {1}
+        assert found["low"].isna().all()
+        assert found["mean"].max() > 1
 
 
 def test_a_sweep_of_many_cells() -> None:

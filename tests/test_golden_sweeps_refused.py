@@ -213,6 +213,9 @@ FIXED: list[tuple[dict[str, Any], bool]] = [
     ({"transfer.start_spread": "1 s"}, False),
     ({"transfer": '{ message = "1 kB", interval = "10 ms", duration = "1 s" }'}, True),
     ({"transfer": '{ request = "200 B", response = "1 kB", count = 3 }'}, True),
+    ({"transfer": '{ page = [{ size = "9 kB" }, { size = "20 kB" }, { size = "5 kB", after = 1 }] }'}, True),
+    ({"transfer": '{ page = "wikipedia" }'}, False),
+    ({"transfer": '{ page = { objects = 5, bytes = "20 kB", depth = 2 } }'}, False),
     ({"connection.judge": "frto"}, True),
 ]
 
