@@ -6,9 +6,9 @@ repository, quick tests first, up to the first that fails.
 """
 
 import argparse
+import hashlib
 import json
 import math
-import os
 import queue
 import time
 from pathlib import Path
@@ -24,6 +24,14 @@ MODULES = ("comparison", "diagnosis", "recommendation", "sweeps")
 TESTS = ("compare", "diagnose", "query", "recommend", "sweep", "tables")
 # Limit in seconds of the summed durations of the tests that a mutant is tried with.
 SECONDS = 30
+# File beside the record of the tests, if it is whole: hashes of what was recorded.
+WHOLE = "whole.json"
+
+
+def hashes(tree: Path) -> dict[str, str]:
+    """Returns the hash of each file of tests and of the package in `tree`."""
+    files = [p for folder in ("tests", "python") for p in sorted((tree / folder).rglob("*.py"))]
+    return {str(p.relative_to(tree)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
 class Trial:
@@ -48,12 +56,13 @@ class Trial:
         for job in range(self.a.jobs):
             self.trees.put(self.copied(f"tree{job}"))
         tree, record = self.a.out / "tree0", self.a.out / "reached"
-        if stale := self.stale(tree, record):
+        now = hashes(tree)
+        if stale := self.stale(tree, record, now):
             variables = {"ANABRANCH_MUTANTS_REACHED": str(record)}
             workers = str(self.a.jobs) if self.a.jobs > 1 else "0"
             words = ["-p", "reached", "-n", workers, "--dist", "loadfile", *stale]
             pytests.run(self.recording(), words, variables, 7200)
-        (record / "whole").touch()
+        (record / WHOLE).write_text(json.dumps(now))
         lines = [json.loads(line) for file in record.glob("*.jsonl") for line in file.read_text().splitlines()]
         self.tests = [(running.Test("", name, seconds, []), set(map(tuple, of))) for name, seconds, of in lines if of]
         self.tests.sort(key=lambda test: test[0].seconds)
@@ -74,19 +83,19 @@ class Trial:
             (tree / file).write_text(recording(file, (build.ROOT / file).read_text()))
         return tree
 
-    def stale(self, tree: Path, record: Path) -> list[str]:
+    def stale(self, tree: Path, record: Path, now: dict[str, str]) -> list[str]:
         """Returns the files of tests and modules to record, and removes what is recorded of them.
 
-        If only files of tests changed since the last record, only these are recorded again.
+        If only files of tests changed since the last record, only these are recorded again. `now`: hashes of the files.
         """
         record.mkdir(exist_ok=True)
-        whole, old = record / "whole", list(record.glob("*.jsonl"))
+        whole, old = record / WHOLE, list(record.glob("*.jsonl"))
         tests = pytests.files(tree, TESTS)
         stale = tests + [f"{pytests.PACKAGE}/{m}" for m in MODULES]
         if whole.exists():
-            sources = [p for folder in ("tests", "python") for p in (tree / folder).rglob("*.py")]
-            newer = {str(p.relative_to(tree)) for p in sources if p.stat().st_mtime > whole.stat().st_mtime}
-            stale = sorted(newer) if newer.issubset(tests) else stale
+            known = json.loads(whole.read_text())
+            changed = {name for name, value in now.items() if known.get(name) != value}
+            stale = sorted(changed) if changed.issubset(tests) else stale
         kept = [line for file in old for line in file.read_text().splitlines()]
         kept = [line for line in kept if not json.loads(line)[0].startswith(tuple(stale))]
         whole.unlink(missing_ok=True)
@@ -104,7 +113,7 @@ class Trial:
         """Tries one mutant and returns its result as a line of `tried.jsonl`; see `Trial.attempt` of the crates."""
         mutant, begin, tree = self.mutants[number], time.monotonic(), self.trees.get()
         file, tests = tree / mutant.file, self.reaching(mutant)
-        source, state = file.read_bytes(), file.stat()
+        source = file.read_bytes()
         try:
             new = source[: mutant.start] + mutant.text.encode() + source[mutant.end :]
             compile(new, mutant.file, "exec")
@@ -114,7 +123,6 @@ class Trial:
             by = None
         finally:
             file.write_bytes(source)
-            os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))  # else all tests are recorded again
             self.trees.put(tree)
         outcome = {None: "unviable", "passed": "missed"}.get(by, "killed")
         return {"name": mutant.name, "outcome": outcome, "by": by, "seconds": math.ceil(time.monotonic() - begin)}
