@@ -161,7 +161,7 @@ def free(draft: Draft) -> Any:
     return json.loads(json.dumps(draft.free, default=list).replace("Infinity", "1e99"))
 
 
-Apart = Callable[[Mapping[str, Any], int], Likeness]
+Apart = Callable[[Mapping[str, Any], int], Likeness | None]
 """How far a run is from the capture, by the resolved lines of its draft and its seed."""
 
 
@@ -254,6 +254,25 @@ def test_a_capture_without_goodput_is_like_no_run() -> None:
         run = {"goodput_mbps": rate, "ooo_ratio": 0.0, "subflows": [{**flow, "goodput_mbps": rate, "segments": 90}]}
         assert not likeness(nothing, run).is_like
         assert likeness(nothing, run).goodput > 1e5
+
+
+def test_a_fit_some_of_whose_drafts_give_no_run(there: Path) -> None:
+    """Such a draft is never the best, be it the first one."""
+    what, draft = draft_of(sorted(there.glob("plain-pcap/client-*")))
+
+    def broken(now: Mapping[str, Any], seed: int) -> Likeness | None:
+        return (
+            None
+            if now["connection.controller"] == "coupled" or now.get("0.queue") == "60 packets"
+            else hidden(now, seed)
+        )
+
+    twin = _Invented(what, draft, broken).make()
+    assert json.loads(twin.draft.connection["scheduler"].value) == "ecf"
+    assert json.loads(twin.draft.connection["controller"].value) == "olia"
+    agrees("diagnose-fit-broken", f"{twin.runs} runs, {listed(twin.likeness)}", twin.toml)
+    nothing = _Invented(what, draft, lambda *_: None).make()
+    assert (nothing.draft, nothing.likeness.is_like) == (draft, False)
 
 
 def test_a_fit_that_is_stopped(there: Path) -> None:

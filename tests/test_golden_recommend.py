@@ -260,6 +260,25 @@ def test_a_search_that_time_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told["suggestion"] == "--budget 20"
 
 
+def test_what_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thirty seconds unless something else is said; nothing ends a comparison of given candidates but its seeds."""
+    told: list[dict[str, Any]] = []
+
+    def noted(*_: Any, **how: Any) -> Found:
+        told.append(how)
+        return search(BASE, [PLAIN], seeds=5, make_runs=world(throughput))
+
+    monkeypatch.setattr(importlib.import_module("anabranch.recommendation.result"), "search", noted)
+    for how in ({}, {"budget": 7.0}, {"runs": 9}, {"runs": 9, "budget": 7.0}, {"seed": 4}):
+        ab.recommend(PATHS, transfer="1 s", **how)
+    ab.recommend(PATHS, transfer="1 s", candidates=[str(PLAIN)])
+    ab.recommend(PATHS, transfer="1 s", candidates=[str(PLAIN)], budget=7.0)
+    ab.recommend(PATHS, transfer="1 s", candidates=[str(PLAIN)], runs=9, seeds=3)
+    seen = [(how["budget"], how["runs"], how["seed"], how["seeds"]) for how in told]
+    searches = [(30.0, None, 1, 0), (7.0, None, 1, 0), (None, 9, 1, 0), (7.0, 9, 1, 0), (30.0, None, 4, 0)]
+    assert seen == [*searches, (None, None, 1, 8), (None, None, 1, 8), (None, 9, 1, 3)]
+
+
 def test_a_transfer_is_short_if_it_lasts_less_than_twice_slow_start() -> None:
     """100 Mbit/s, 600 ms and a queue of 100 packets: log2((7.5 MB + 150 kB) / 14 kB) + 2 = 11.09 rounds of 612 ms."""
     path = ["100 Mbit/s, 300 ms"]
