@@ -276,7 +276,22 @@ def test_what_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     ab.recommend(PATHS, transfer="1 s", candidates=[str(PLAIN)], runs=9, seeds=3)
     seen = [(how["budget"], how["runs"], how["seed"], how["seeds"]) for how in told]
     searches = [(30.0, None, 1, 0), (7.0, None, 1, 0), (None, 9, 1, 0), (7.0, 9, 1, 0), (30.0, None, 4, 0)]
-    assert seen == [*searches, (None, None, 1, 8), (None, None, 1, 8), (None, 9, 1, 3)]
+    assert seen == [*searches, (None, None, 1, 8), (7.0, None, 1, 8), (None, 9, 1, 3)]
+
+
+def test_a_comparison_that_time_or_runs_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 24 runs some are made; the command that is printed makes as many, and the suggestion is more of the same."""
+    few = answer("given-runs", search(BASE, [PLAIN], seeds=8, runs=10, make_runs=world(throughput)), 8)
+    assert (few["runs"], few["ended"], few["comparison"]["pairs"]) == (10, "runs", 3)
+    assert few["command"].endswith("--runs 10 --seeds 8")
+    assert few["suggestion"] == "--runs 30"
+    clock = Clock()
+    monkeypatch.setattr(ledger, "time", clock)
+    monkeypatch.setattr(importlib.import_module("anabranch.recommendation.search"), "time", clock)
+    timed = summary(search(BASE, [PLAIN], seeds=8, budget=2.0, make_runs=world(throughput)), ["anabranch"], 8)
+    assert timed["ended"] == "time"
+    assert timed["command"] == f"anabranch --runs {timed['runs']} --seeds 8"
+    assert timed["suggestion"].startswith("--budget ")
 
 
 def test_a_transfer_is_short_if_it_lasts_less_than_twice_slow_start() -> None:

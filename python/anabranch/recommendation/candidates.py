@@ -133,11 +133,12 @@ class Measure(NamedTuple):
     def shown(self, value: float, *, sign: bool = False) -> str:
         """Write a value without its unit.
 
-        >>> MEMORY.shown(12_345.0, sign=True), GOODPUT.shown(6.2349)
-        ('+12', '6.23')
+        >>> MEMORY.shown(12_345.0, sign=True), GOODPUT.shown(6.2349), MEMORY.shown(-3.0, sign=True)
+        ('+12', '6.23', '+0')
         """
         told = of_field(self.field)
-        return f"{told.scale * value:{'+' if sign else ''}.{told.digits}f}"
+        rounded = round(told.scale * value, told.digits) + 0.0  # no -0
+        return f"{rounded:{'+' if sign else ''}.{told.digits}f}"
 
 
 GOODPUT = Measure("goodput_mbps", 0.0)

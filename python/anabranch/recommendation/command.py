@@ -119,7 +119,7 @@ def words(
 
 
 def again(asked: Sequence[str], runs: int | None, seed: int, seeds: int | None) -> str:
-    """Return the command that gives the same answer: of a search with its number of runs, else with its seeds."""
+    """Return the command that gives the same answer: with the number of runs, if they are not all; with the seeds."""
     out = [*asked, *(["--seed", str(seed)] if seed != 1 else [])]
     out += ["--runs", str(runs)] if runs is not None else []
     return shlex.join([*out, *(["--seeds", str(seeds)] if seeds is not None else [])])

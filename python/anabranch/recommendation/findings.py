@@ -285,7 +285,7 @@ def suggestion(found: Found) -> str | None:
     lack, final, ledger = found.lack, found.final, found.ledger
     if lack is None or (final is not None and len(final.comparison.runs) < 2 and final.comparison.seeds):
         return None
-    if not found.looking:
+    if not found.looking and not ledger.ended:
         return f"--seeds {_up(lack.pairs)}"
     needed = max(found.expected, ledger.count + 1)
     if final is not None and final.comparison.seeds:

@@ -122,7 +122,7 @@ def recommend(
     changes : mapping, optional
         Other values of the scenario, as `Scenario.set` takes them.
     budget : float, optional
-        Seconds after which the search ends; 30 if neither `budget` nor `runs` is given.
+        Seconds after which the search ends; 30 if neither `budget` nor `runs` is given, but no limit for `candidates`.
     runs : int, optional
         Runs after which the search ends. The same number, seed and version give the same answer on every machine.
     seed : int
@@ -169,7 +169,7 @@ def recommend(
         base = command.scenario(several, transfer, receiver, direction, changes)
         asked = command.words(several, transfer, receiver, direction, changes, goal, base)
     _check(base, goal, candidates, seeds, only, without)
-    budget = command.checked(budget, runs, seed)
+    limit = command.checked(budget, runs, seed)
     names = [path.name for path in described(base)]
     for option, values in (("--only", only), ("--without", without), ("--candidate", candidates)):
         asked += [word for value in values for word in (option, value)]
@@ -179,7 +179,7 @@ def recommend(
         base,
         what,
         goal,
-        budget=None if candidates and runs is None else budget,
+        budget=budget if candidates else limit,
         runs=runs,
         seed=seed,
         seeds=number or 0,

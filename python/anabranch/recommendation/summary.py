@@ -50,7 +50,7 @@ def summary(found: Found, asked: Sequence[str], seeds: int | None = None) -> dic
         "first_look": _first_look(found),
         "refused": found.refused,
         "failed": {str(one): error.splitlines()[0] for (one, queues), error in ledger.failed.items() if queues == 1},
-        "command": again(asked, ledger.count if found.looking else None, found.seed, seeds),
+        "command": again(asked, ledger.count if found.looking or ledger.ended else None, found.seed, seeds),
     }
 
 
