@@ -11,12 +11,12 @@ import pytest
 import anabranch as ab
 from anabranch.diagnosis import report
 from anabranch.diagnosis.changes import changes
+from anabranch.diagnosis.explanation import diagnose_run
 from anabranch.diagnosis.over_time import rtt_frame
 from anabranch.diagnosis.remedies import On, remedies
 from anabranch.diagnosis.rolling import Rolling
 from anabranch.diagnosis.twin import Captured, Draft, Likeness, Twin, captured, drafts, likeness, paths_away
 from anabranch.diagnosis.twin.fit import _Fit
-from anabranch.why.explanation import diagnose_run
 from golden_answers import agrees, digest, listed, page
 
 ROOT = Path(__file__).parent.parent
@@ -83,7 +83,7 @@ def told(found: ab.Diagnosis, *, pages: bool = False) -> list[str]:
 def test_a_run_and_its_captures(
     there: Path, runs: dict[str, ab.Run], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report, "picture", lambda *_: b"")
+    monkeypatch.setattr(report, "picture", lambda *_: "")
     found, capture = diagnose_run(runs[name])
     run = ab.Diagnosis({**found, "files": [name], "twin": None, "remedies": None}, capture)
     agrees(f"diagnose-{name}-run", *told(run, pages=name in ("plain", "several")))
