@@ -9,7 +9,7 @@ import anabranch as ab
 RATES, DELAYS, QUEUES = (5, 20, 50, 100), (10, 25, 50), (0.5, 1.0, 2.0)
 
 
-@pytest.mark.parametrize("profile", ["modern", "linux-6.1"])
+@pytest.mark.parametrize("profile", ["modern", pytest.param("linux-6.1", marks=pytest.mark.long)])
 @pytest.mark.parametrize("controller", ["cubic", "uncoupled"])
 def test_one_tcp_uses_nine_tenths_of_its_link(profile: str, controller: str) -> None:
     """In 60 s, with buffers that do not limit; NewReno with half a product in the queue 85 %."""

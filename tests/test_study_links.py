@@ -11,6 +11,8 @@ from anabranch.studies.links_today.measures import ALONE, BAR, CARRIERS, OVER, a
 from anabranch.studies.links_today.study import STUDY
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
+pytestmark = pytest.mark.long  # its runs take 20 to 50 s; tests/test_study.py has those of a small study
+
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Data:

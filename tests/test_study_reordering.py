@@ -26,6 +26,8 @@ from anabranch.studies.reordering_today.measures import (
 from anabranch.studies.reordering_today.text import verdict
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
+pytestmark = pytest.mark.long  # its runs take 20 to 50 s; tests/test_study.py has those of a small study
+
 REORDERING = studies.find("reordering-today")
 ROUND_TRIP_MS = 40
 

@@ -15,6 +15,8 @@ from anabranch.studies.base import Data, Study
 from anabranch.studies.models import MODELS, RECOVERIES
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
+pytestmark = pytest.mark.long  # its runs take 20 to 50 s; tests/test_study.py has those of a small study
+
 SIMS, ICT = studies.find("alheid-2014-sims"), studies.find("alheid-2016-ict")
 
 
