@@ -152,7 +152,7 @@ pub(crate) struct Sender {
 impl Sender {
     pub fn new(id: SubflowId, config: &Config, iss: Seq) -> Self {
         let (detector, judge) = (config.detector.make(&config.setup()), config.judge.make(&config.setup()));
-        let needs = config.detector.info().needs;
+        let needs = &config.detector.info().needs;
         Self {
             id,
             ledger: Ledger::default(),
