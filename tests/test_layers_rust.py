@@ -23,7 +23,7 @@ STACK = (
 )
 """Of the engine, from the lowest. Modules in one layer may use each other."""
 LAB = (
-    "ask rng",
+    "algorithms ask rng",
     "metrics wifi",
     "legacy",
     "scenario capture",
@@ -49,6 +49,7 @@ SCENARIO = (
     "path_manager route",
     "connection",
     "parse",
+    "source",
     "json template warnings",
     "mod",
 )

@@ -6,8 +6,9 @@ use std::io::BufWriter;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use anabranch_lab::run::Runner;
 use anabranch_lab::sim::tap::Taps;
-use anabranch_lab::{capture, captured, scenario};
+use anabranch_lab::{capture, scenario};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,7 +34,7 @@ fn record(directory: &Path, file: &str, overrides: &[&str]) -> Result<(), String
     let scenario = scenario::parse(&text, file, &pairs, None).map_err(|e| e.to_string())?;
     let taps = Taps::new(&scenario, &mut |name| Ok(Box::new(BufWriter::new(File::create(directory.join(name))?))));
     let taps = taps.map_err(|e| format!("{}: {e}", directory.display()))?;
-    let run = captured(&scenario, None, Some(taps), &mut |_| ControlFlow::Continue(()));
+    let run = Runner::new(&scenario).captures(taps).run();
     run.capture_error.map_or(Ok(()), |e| Err(e.to_string()))
 }
 

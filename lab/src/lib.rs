@@ -1,7 +1,28 @@
 //! Everything of Anabranch that has a clock: scenarios, the simulator in virtual time, captures, metrics.
 //!
+//! A run in Rust: read a scenario, run it, take a figure of its summary.
+//!
+//! ```
+//! use anabranch_lab::run::Runner;
+//! use anabranch_lab::scenario::Source;
+//!
+//! let text = "
+//!     transfer = { bytes = '2 MB' }
+//!     path = [{ rate = '20 Mbit/s', delay = '10 ms' }, { rate = '5 Mbit/s', delay = '40 ms' }]
+//! ";
+//! let goodput = |scheduler: &str| {
+//!     let scenario = Source::new(text).set("connection.scheduler", scheduler).seed(1).read()?;
+//!     Ok::<_, anabranch_lab::scenario::Error>(Runner::new(&scenario).run().figure("goodput_mbps"))
+//! };
+//! // Over both paths a transfer is faster than the fast path alone could be; a standby path is not used.
+//! assert!(goodput("min-rtt")?.is_some_and(|mbps| mbps > 20.0));
+//! assert!(goodput("active-standby")?.is_some_and(|mbps| mbps < 20.0));
+//! # Ok::<(), anabranch_lab::scenario::Error>(())
+//! ```
+//!
 //! - [`scenario`]: from TOML to a validated description of a run
 //! - [`sim`]: the discrete-event simulator
+//! - [`algorithms`]: the algorithms that scenarios may name, a stranger's among them
 //! - [`metrics`]: what a run measured
 //! - [`capture`]: capture files
 //! - [`legacy`]: the multipath TCP of 2011 that the papers measured
@@ -16,6 +37,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 #![deny(rustdoc::broken_intra_doc_links)]
 
+pub mod algorithms;
 mod ask;
 pub mod capture;
 pub mod legacy;
@@ -29,4 +51,4 @@ pub mod summary;
 pub mod torture;
 pub mod wifi;
 
-pub use run::{Run, captured, run};
+pub use run::{Run, run};

@@ -177,43 +177,85 @@ impl fmt::Display for Exceeded {
     }
 }
 
+/// A function of the caller's that is asked every few thousand events whether to go on.
+pub type Poll<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
+
+/// One run of a scenario: what is recorded beside the results, what the run may take, and who may stop it.
+///
+/// ```
+/// use anabranch_lab::run::{Limits, Runner};
+/// use anabranch_lab::scenario::Source;
+///
+/// let scenario = Source::new("transfer = { bytes = '1 MB' }\npath = [{ rate = '10 Mbit/s', delay = '20 ms' }]").read()?;
+/// let run = Runner::new(&scenario).limits(Limits { causes: true, ..Limits::default() }).run();
+/// assert!(run.figure("completion_s").is_some_and(|s| s > 0.8));
+/// # Ok::<(), anabranch_lab::scenario::Error>(())
+/// ```
+pub struct Runner<'a> {
+    scenario: &'a Scenario,
+    sink: Option<Sink>,
+    taps: Option<Taps>,
+    budget: Option<Budget>,
+    poll: Option<Poll<'a>>,
+}
+
+impl<'a> Runner<'a> {
+    /// A run without trace, captures and limits.
+    pub fn new(scenario: &'a Scenario) -> Self {
+        Self { scenario, sink: None, taps: None, budget: None, poll: None }
+    }
+
+    /// Writes protocol events to `sink` as text.
+    #[must_use]
+    pub fn trace(mut self, sink: impl Into<Option<Sink>>) -> Self {
+        self.sink = sink.into();
+        self
+    }
+
+    /// Captures packets to `taps`.
+    #[must_use]
+    pub fn captures(mut self, taps: impl Into<Option<Taps>>) -> Self {
+        self.taps = taps.into();
+        self
+    }
+
+    /// Sets limits, which count from this call on.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        self.budget(limits.begin())
+    }
+
+    /// Sets limits that have begun to count before the scenario was read.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Asks `poll` every few thousand events whether to go on. Limits are checked then, too.
+    #[must_use]
+    pub fn poll(mut self, poll: Poll<'a>) -> Self {
+        self.poll = Some(poll);
+        self
+    }
+
+    /// Runs the scenario.
+    pub fn run(self) -> Run {
+        let budget = self.budget.unwrap_or_else(|| Limits::default().begin());
+        within(self.scenario, self.sink, self.taps, &budget, self.poll)
+    }
+}
+
 /// Runs `scenario`; protocol events go to `sink` as text, `poll` is asked every few thousand events whether to go on.
-pub fn run(scenario: &Scenario, sink: Option<Sink>, poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Run {
-    captured(scenario, sink, None, poll)
+pub fn run(scenario: &Scenario, sink: Option<Sink>, poll: Poll<'_>) -> Run {
+    Runner::new(scenario).trace(sink).poll(poll).run()
 }
 
-/// As [`run`]; packets are captured to `taps`.
-pub fn captured(
-    scenario: &Scenario,
-    sink: Option<Sink>,
-    taps: Option<Taps>,
-    poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-) -> Run {
-    limited(scenario, sink, taps, &Limits::default(), poll)
-}
-
-/// As [`captured`], within `limits`, which are checked whenever `poll` is called.
-pub fn limited(
-    scenario: &Scenario,
-    sink: Option<Sink>,
-    taps: Option<Taps>,
-    limits: &Limits,
-    poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-) -> Run {
-    within(scenario, sink, taps, &limits.begin(), poll)
-}
-
-/// As [`limited`], within a budget that began before the scenario was read.
-pub fn within(
-    scenario: &Scenario,
-    sink: Option<Sink>,
-    taps: Option<Taps>,
-    budget: &Budget,
-    poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-) -> Run {
+fn within(scenario: &Scenario, sink: Option<Sink>, taps: Option<Taps>, budget: &Budget, poll: Option<Poll<'_>>) -> Run {
     let started = Instant::now();
     let exceeded = Cell::new(None);
-    let poll = RefCell::new(poll);
+    let mut go_on = |_: &Progress| ControlFlow::Continue(());
+    let poll = RefCell::new(poll.unwrap_or(&mut go_on));
     let watch = |progress: &Progress| {
         exceeded.set(budget.passed());
         if exceeded.get().is_some() { ControlFlow::Break(()) } else { poll.borrow_mut()(progress) }
@@ -249,6 +291,12 @@ pub fn within(
 }
 
 impl Run {
+    /// A number of the summary object by its key (`docs/columns.md`): `figure("goodput_mbps")`. `None` if the summary has no such
+    /// number.
+    pub fn figure(&self, key: &str) -> Option<f64> {
+        self.summary[key].as_f64()
+    }
+
     /// The result of a run that was stopped before its network was built.
     fn unbuilt(exceeded: Option<Exceeded>) -> Self {
         let (trace_error, capture_error) = (None, None);
@@ -315,10 +363,11 @@ mod tests {
     fn connections_that_surely_need_too_much_memory_are_refused_before_they_are_built() {
         let scenario = many(1000, 2, "mptcp");
         let run = |limits: Limits, asked: &mut u32| {
-            limited(&scenario, None, None, &limits, &mut |_| {
+            let mut poll = |_: &Progress| {
                 *asked += 1;
                 ControlFlow::Break(())
-            })
+            };
+            Runner::new(&scenario).limits(limits).poll(&mut poll).run()
         };
         let of = |limit, of_machine| Exceeded::Foreseen { connections: 1000, needed: 19_000_000, limit, of_machine };
         for (memory, machine, found) in [

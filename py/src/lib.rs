@@ -13,23 +13,19 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use anabranch_lab::algorithms;
 use anabranch_lab::metrics::causes::Cause;
 use anabranch_lab::metrics::items::Items;
 use anabranch_lab::metrics::measures::{self as table, Column, PERCENTILES, columns};
 use anabranch_lab::metrics::series::{Sample, Series};
-use anabranch_lab::run::{Budget, Limits, unwound, within};
-use anabranch_lab::scenario::{self, Scenario, measured, middlebox, presets};
+use anabranch_lab::run::{Budget, Limits, Runner, unwound};
+use anabranch_lab::scenario::{self, Scenario, Source, measured, middlebox, presets};
 use anabranch_lab::sim::link::offer;
 use anabranch_lab::sim::tap::Taps;
 use anabranch_lab::sim::trace::Sink;
 use anabranch_lab::sim::world::Progress;
 use anabranch_stack::config::{PROFILES, Profile};
-use anabranch_stack::controller::Controller;
-use anabranch_stack::detector::Detector;
-use anabranch_stack::judge::{Judge, RESPONSES, Response};
-use anabranch_stack::reduction::Reduction;
-use anabranch_stack::registry::{Choice, Kind, Parameter, Unit};
-use anabranch_stack::scheduler::Scheduler;
+use anabranch_stack::judge::{RESPONSES, Response};
 use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -81,7 +77,7 @@ fn read(
             let told = Python::attach(|py| py.check_signals());
             told.map_or_else(stop, ControlFlow::Continue)
         };
-        (scenario::parse_asking(text, name, overrides, seed, &ask), why.into_inner())
+        (Source::new(text).named(name).overrides(overrides).seed(seed).ask(&ask).read(), why.into_inner())
     });
     read.map_err(|error| why.unwrap_or_else(|| ScenarioError::new_err(error.to_string())))
 }
@@ -130,13 +126,21 @@ fn check(
 /// The scenario with what it generates written out, as TOML.
 #[pyfunction]
 fn expanded(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
-    scenario::expanded_toml(text, name, &overrides, None).map_err(|e| ScenarioError::new_err(e.to_string()))
+    Source::new(text)
+        .named(name)
+        .overrides(&overrides)
+        .expanded_toml()
+        .map_err(|e| ScenarioError::new_err(e.to_string()))
 }
 
 /// The scenario with the files that it names written into it, as TOML; None if it names none.
 #[pyfunction]
 fn inlined(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<Option<String>> {
-    scenario::inlined_toml(text, name, &overrides).map_err(|e| ScenarioError::new_err(e.to_string()))
+    Source::new(text)
+        .named(name)
+        .overrides(&overrides)
+        .inlined_toml()
+        .map_err(|e| ScenarioError::new_err(e.to_string()))
 }
 
 /// Stamps of a synthetic trace.
@@ -183,36 +187,6 @@ fn keys() -> String {
     Value::from(scenario::keys()).to_string()
 }
 
-/// The algorithms of one kind, with all that is known of each.
-fn algorithms<T: ?Sized + Kind>() -> Value {
-    let described = |choice: Choice<T>| {
-        let i = choice.info();
-        json!({
-            "name": i.name,
-            "label": i.label,
-            "summary": i.summary,
-            "source": i.source,
-            "needs": i.needs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-            "validated": i.validated,
-            "fairness": i.fairness.map(|f| f.to_string()),
-            "parameters": i.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        })
-    };
-    Choice::all().into_iter().map(described).collect()
-}
-
-fn parameter(p: &Parameter) -> Value {
-    let unit = match p.unit {
-        Unit::Time => "s",
-        Unit::RoundTrips => "smoothed round-trip times",
-        Unit::Whole => "whole number",
-        Unit::Share => "share",
-        _ => "number",
-    };
-    let Parameter { name, default, least, most, meaning, .. } = *p;
-    json!({ "name": name, "default": default, "least": least, "most": most, "unit": unit, "meaning": meaning })
-}
-
 fn middleboxes() -> Value {
     let described = |e: &middlebox::Entry| json!({ "name": e.name, "summary": e.summary, "source": e.source, "needs": "", "validated": middlebox::VALIDATED });
     middlebox::REGISTRY.iter().map(described).collect()
@@ -230,13 +204,14 @@ fn named<T: Copy>(names: &[(&str, T)], described: fn(T) -> (&'static str, &'stat
 /// All that a scenario may name, as JSON.
 #[pyfunction]
 fn registry() -> String {
+    let mut known = algorithms::list(&algorithms::registered());
     json!({
-        "controller": algorithms::<dyn Controller>(),
-        "detector": algorithms::<dyn Detector>(),
-        "reduction": algorithms::<dyn Reduction>(),
-        "judge": algorithms::<dyn Judge>(),
+        "controller": known["controller"].take(),
+        "detector": known["detector"].take(),
+        "reduction": known["reduction"].take(),
+        "judge": known["judge"].take(),
         "response": named(RESPONSES, Response::described),
-        "scheduler": algorithms::<dyn Scheduler>(),
+        "scheduler": known["scheduler"].take(),
         "profile": named(PROFILES, Profile::described),
         "middlebox": middleboxes(),
         "link": links(),
@@ -308,7 +283,12 @@ impl Run {
     #[getter]
     fn toml(&self) -> PyResult<String> {
         let (text, name, overrides, seed) = &self.source;
-        scenario::resolved_toml(text, name, overrides, *seed).map_err(|e| ScenarioError::new_err(e.to_string()))
+        Source::new(text)
+            .named(name)
+            .overrides(overrides)
+            .seed(*seed)
+            .resolved_toml()
+            .map_err(|e| ScenarioError::new_err(e.to_string()))
     }
 
     /// Time series of the sending subflows: a dictionary of arrays of equal length.
@@ -449,7 +429,7 @@ fn run(
     let (outcome, summary) = py
         .detach(|| {
             unwound(|| {
-                let outcome = within(&scenario, sink, taps, &budget, &mut on_poll);
+                let outcome = Runner::new(&scenario).trace(sink).captures(taps).budget(budget).poll(&mut on_poll).run();
                 let summary = outcome.summary.to_string();
                 (outcome, summary)
             })

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use anabranch_lab::algorithms::registered;
 use anabranch_lab::scenario;
 use anabranch_lab::torture;
 use anabranch_lab::torture::campaign::{Failure, Plan, Report, run};
@@ -51,7 +52,7 @@ pub fn campaign(
             }
         }
     };
-    let report = py.detach(|| run(plan, &mut on_poll));
+    let report = py.detach(|| run(plan, registered(), &mut on_poll));
     if let Some(error) = raised.filter(|e| !e.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)) {
         return Err(error);
     }

@@ -11,11 +11,13 @@ use crate::time::Duration;
 mod builder;
 mod field;
 mod profile;
+mod registries;
 
 pub use crate::registry::ConfigError;
 pub use builder::Builder;
 pub use field::{ACKNOWLEDGEMENTS, FIELDS, Field};
 pub use profile::{PROFILES, Profile};
+pub use registries::{Registered, Registries};
 
 /// When a pure acknowledgement may wait (RFC 1122 4.2.3.2, RFC 5681 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,7 +265,7 @@ impl Config {
     /// The controller or the scheduler needs samples of the delivery rate.
     pub(crate) fn wants_rates(&self) -> bool {
         let wants = |needs: &[Need]| needs.contains(&Need::DeliveryRate);
-        wants(self.controller.info().needs) || wants(self.scheduler.info().needs)
+        wants(&self.controller.info().needs) || wants(&self.scheduler.info().needs)
     }
 }
 

@@ -1,9 +1,7 @@
 //! Any octets as a capture file. The analysis ends, with a result or with one sentence that says why not.
 
-use std::ops::ControlFlow;
-
 use anabranch_lab::capture::analyze_octets;
-use anabranch_lab::captured;
+use anabranch_lab::run::Runner;
 use anabranch_lab::scenario;
 use anabranch_lab::sim::tap::Taps;
 
@@ -29,7 +27,7 @@ fn seeds() -> Vec<Vec<u8>> {
         all.push(Vec::new());
         Ok(Box::new(File { all: files.clone(), place: all.len() - 1 }))
     });
-    captured(&scenario, None, Some(taps.expect("memory")), &mut |_| ControlFlow::Continue(()));
+    Runner::new(&scenario).captures(taps.expect("memory")).run();
     let mut seeds = std::mem::take(&mut *files.lock().expect("nobody panicked"));
     // Classic pcap with the first packet of the first file, raw and in tunnels.
     let first = &seeds[0];

@@ -1,7 +1,7 @@
 //! Any text as a scenario. It is read, or refused in at most three lines; what was read, written out with its overrides, is read to
 //! the same.
 
-use anabranch_lab::scenario::{parse, resolved_toml, template};
+use anabranch_lab::scenario::{Source, parse, template};
 
 use super::kind;
 use crate::Target;
@@ -30,7 +30,7 @@ fn run(octets: &[u8]) -> u64 {
     let text = String::from_utf8_lossy(octets);
     match parse(&text, "input", &[], None) {
         Ok(scenario) => {
-            let written = resolved_toml(&text, "input", &[], None).expect("it was read just now");
+            let written = Source::new(&text).named("input").resolved_toml().expect("it was read just now");
             let again = parse(&written, "input", &[], None).expect("it was read just now");
             assert_eq!(format!("{again:?}"), format!("{scenario:?}"), "{written}");
             let _ = (scenario.to_json(), scenario.warnings());

@@ -28,8 +28,8 @@ pub(super) fn read<T: ?Sized + Kind>(
     })?;
     let choice = profile.variant(named(name, what, known).map_err(|e| e.within("name"))?);
     given(table).try_fold(choice, |choice, (key, value)| {
-        let parameter = choice.info().parameter(key).ok_or_else(|| unknown(choice.info(), key))?;
-        set(choice, parameter, value).map_err(|e| e.within(key))
+        let parameter = choice.info().parameter(key).ok_or_else(|| unknown(choice.info(), key))?.clone();
+        set(choice, &parameter, value).map_err(|e| e.within(key))
     })
 }
 
@@ -45,7 +45,7 @@ pub(super) fn set<T: ?Sized + Kind>(
     value: &Value,
 ) -> Result<Choice<T>, Error> {
     let read = quantity(value, parameter)?;
-    choice.with(parameter.name, read).map_err(|e| Error::new(e.to_string(), ""))
+    choice.with(&parameter.name, read).map_err(|e| Error::new(e.to_string(), ""))
 }
 
 fn named<T: ?Sized + Kind>(value: &Value, what: &str, known: &Registry<T>) -> Result<Choice<T>, Error> {
@@ -55,14 +55,15 @@ fn named<T: ?Sized + Kind>(value: &Value, what: &str, known: &Registry<T>) -> Re
 }
 
 /// The name of an algorithm for an example in a message: one with parameters, if there is one.
-fn example<T: ?Sized + Kind>(known: &Registry<T>) -> &'static str {
+fn example<T: ?Sized + Kind>(known: &Registry<T>) -> String {
     let all: Vec<Choice<T>> = known.iter().collect();
-    all.iter().find(|c| !c.info().parameters.is_empty()).or(all.first()).map_or("", Choice::name)
+    let example = all.iter().find(|c| !c.info().parameters.is_empty()).or(all.first());
+    example.map_or_else(String::new, |choice| choice.name().to_owned())
 }
 
 fn unknown(info: &Info, key: &str) -> Error {
-    let own: Vec<&str> = info.parameters.iter().map(|p| p.name).collect();
-    let remedy = match info.parameters {
+    let own: Vec<&str> = info.parameters.iter().map(|p| &*p.name).collect();
+    let remedy = match &*info.parameters {
         [] => "it has no parameters: remove this one".to_owned(),
         list => format!("{}it has: {}", did_you_mean(key, &own), described(list)),
     };

@@ -1,9 +1,9 @@
 //! The keys of a connection that become the engine's configuration.
 
 use anabranch_stack::ConfigError;
-use anabranch_stack::config::{Config, DsnOctets, PROFILES, Profile};
+use anabranch_stack::config::{Config, DsnOctets, PROFILES, Profile, Registered, Registries};
 use anabranch_stack::judge::Judge;
-use anabranch_stack::registry::{Choice, Kind, Need, Registry};
+use anabranch_stack::registry::{Choice, Need};
 use toml::Value;
 
 use super::algorithm;
@@ -14,17 +14,17 @@ use super::reader::Section;
 use super::schema::{CONNECTION, Value as Shape};
 use super::units::TIME;
 
-/// Parameters of the engine.
-pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config, Error> {
+/// Parameters of the engine; `known` has the algorithms that may be named.
+pub(super) fn config(section: &Section<'_>, protocol: Protocol, known: &Registries) -> Result<Config, Error> {
     let profile = section.word("profile", PROFILES)?;
     let mut config = profile.config();
     memory::defaults(section, &mut config)?;
     config.mptcp = protocol == Protocol::Mptcp;
-    config.controller = chosen(section, "controller", config.controller, profile)?;
-    config.detector = chosen(section, "detector", config.detector, profile)?;
-    config.reduction = chosen(section, "reduction", config.reduction, profile)?;
-    config.judge = judge(section, config.judge, profile)?;
-    config.scheduler = chosen(section, "scheduler", config.scheduler, profile)?;
+    config.controller = chosen(section, "controller", config.controller, profile, known)?;
+    config.detector = chosen(section, "detector", config.detector, profile, known)?;
+    config.reduction = chosen(section, "reduction", config.reduction, profile, known)?;
+    config.judge = judge(section, config.judge, profile, known)?;
+    config.scheduler = chosen(section, "scheduler", config.scheduler, profile, known)?;
     config.fast_open = section.or("fast_open", Cookie::Off, fast_open)? != Cookie::Off;
     if let Some(octets) = section.read("dsn_octets", dsn_octets)? {
         config.dsn_octets = octets;
@@ -38,13 +38,14 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol) -> Result<Config
 }
 
 /// The algorithm that `key` names.
-fn chosen<T: ?Sized + Kind>(
+fn chosen<T: ?Sized + Registered>(
     section: &Section<'_>,
     key: &str,
     default: Choice<T>,
     profile: Profile,
+    known: &Registries,
 ) -> Result<Choice<T>, Error> {
-    section.or(key, default, |v| algorithm::read(v, key, &Registry::default(), profile))
+    section.or(key, default, |v| algorithm::read(v, key, known.of(), profile))
 }
 
 /// The key of the judge as it is written: `recovery` is its other name.
@@ -61,11 +62,16 @@ pub(super) fn judge_key(section: &Section<'_>) -> Result<&'static str, Error> {
 /// Keys that are other names of TCP-DOOR's parameters. They have no effect under another judge.
 const DOOR: [(&str, &str); 2] = [("door_t1", "t1"), ("door_t2", "t2")];
 
-fn judge(section: &Section<'_>, default: Choice<dyn Judge>, profile: Profile) -> Result<Choice<dyn Judge>, Error> {
-    let known = Registry::default();
+fn judge(
+    section: &Section<'_>,
+    default: Choice<dyn Judge>,
+    profile: Profile,
+    known: &Registries,
+) -> Result<Choice<dyn Judge>, Error> {
+    let known = known.of::<dyn Judge>();
     let door = known.find("door").expect("the engine has it");
     let key = judge_key(section)?;
-    let mut choice = section.or(key, default, |v| algorithm::read(v, key, &known, profile))?;
+    let mut choice = section.or(key, default, |v| algorithm::read(v, key, known, profile))?;
     for (alias, name) in DOOR {
         let parameter = door.info().parameter(name).expect("it has two");
         let Some(with) = section.read(alias, |v| algorithm::set(door.clone(), parameter, v))? else { continue };

@@ -1,7 +1,7 @@
 //! The keys of `[connection]` and `[[connection]]`: protocol, endpoints, paths; [`super::config`] has the parameters of the
 //! endpoints.
 
-use anabranch_stack::config::DsnOctets;
+use anabranch_stack::config::{DsnOctets, Registries};
 
 use super::config::{Cookie, config, fast_open, judge_key};
 use super::error::Error;
@@ -25,13 +25,14 @@ pub(super) fn read(
     protocol: Protocol,
     transfer: Transfer,
     stack: Stack,
+    known: &Registries,
 ) -> Result<Connection, Error> {
     let (config, legacy) = match stack {
         Stack::Anabranch => {
             legacy::refuse_ack_discard(section)?;
-            (config(section, protocol)?, None)
+            (config(section, protocol, known)?, None)
         }
-        Stack::Legacy2011 => legacy::read(section, protocol).map(|(config, model)| (config, Some(model)))?,
+        Stack::Legacy2011 => legacy::read(section, protocol, known).map(|(config, model)| (config, Some(model)))?,
     };
     if let (Stack::Legacy2011, Some(key)) =
         (stack, ["path_manager", "path_changes"].into_iter().find(|k| section.has(k)))

@@ -106,7 +106,7 @@ fn in_force(connection: &Connection) -> Value {
     }
     let selective = c.sack && c.acknowledgement == Acknowledgement::Independent;
     // Without SACK `rfc6675` has the rules of RFC 6582, too.
-    let called = |name: &'static str, yields| {
+    let called = |name: &str, yields: bool| {
         if !selective && (yields || name == "rfc6675") { "newreno".to_owned() } else { name.to_owned() }
     };
     let detector = called(c.detector.name(), c.detector.yields());

@@ -4,7 +4,7 @@
 //! A key of the engine with its default value is ignored, so that one file can be run with both stacks. Any other value is
 //! refused, since it would have no effect.
 
-use anabranch_stack::config::Config;
+use anabranch_stack::config::{Config, Registries};
 use toml::Table;
 
 use super::application::Application;
@@ -17,13 +17,13 @@ use super::units::ratio;
 use crate::legacy::{ACK_DISCARD, CONTROLLERS, LARGEST_MSS, Model, RECOVERIES};
 
 /// Parameters of a connection of the model; those of the engine stay at their defaults.
-pub(super) fn read(section: &Section<'_>, protocol: Protocol) -> Result<(Config, Model), Error> {
+pub(super) fn read(section: &Section<'_>, protocol: Protocol, known: &Registries) -> Result<(Config, Model), Error> {
     if protocol != Protocol::Mptcp {
         let problem = "the stack \"legacy-2011\" speaks its own multipath TCP only";
         return Err(Error::at("protocol", problem, "remove it, or use stack = \"anabranch\" for a baseline"));
     }
     for key in section.given().filter_map(|name| LONG_CONNECTION.find(name)).filter(|key| !key.heeded) {
-        refuse_unless_default(section, key, protocol)?;
+        refuse_unless_default(section, key, protocol, known)?;
     }
     if section.get("controller").and_then(|v| v.as_str()) == Some("coupled") {
         let problem = "the stack \"legacy-2011\" has no \"coupled\" (RFC 6356)";
@@ -45,12 +45,17 @@ pub(super) fn read(section: &Section<'_>, protocol: Protocol) -> Result<(Config,
     Ok((config, model))
 }
 
-fn refuse_unless_default(section: &Section<'_>, entry: &Key, protocol: Protocol) -> Result<(), Error> {
+fn refuse_unless_default(
+    section: &Section<'_>,
+    entry: &Key,
+    protocol: Protocol,
+    known: &Registries,
+) -> Result<(), Error> {
     let key = entry.name;
     let value = section.get(key).expect("it is given");
     let alone = Table::from_iter([(key.to_owned(), value.clone())]);
     let without = Table::new();
-    let config = |table| section.with(table, |s| config::config(s, protocol)).map(|c| format!("{c:?}"));
+    let config = |table| section.with(table, |s| config::config(s, protocol, known)).map(|c| format!("{c:?}"));
     let never_binds = key.ends_with("_buffer") && value.as_str() == Some("unlimited");
     match (config(&alone), config(&without)) {
         (Ok(with), Ok(without)) if with == without || never_binds => Ok(()),

@@ -1,13 +1,13 @@
 //! A scenario: everything a run depends on, validated, in SI units (nanoseconds, bit/s, octets,
 //! ratios).
 //!
-//! `parse` turns a TOML document and overrides into a [`Scenario`] or an [`Error`] that names the
+//! [`Source`] turns a TOML document and overrides into a [`Scenario`] or an [`Error`] that names the
 //! place.
 //!
 //! The modules stand in layers, from the lowest: messages (`error`, `nearest`, `decimal`);
 //! quantities (`units`); what is described (`model`, `words`); the table of keys (`schema`) and its
 //! reader (`reader`); the tables of a document, each in a module of its own; whole documents
-//! (`parse`, `template`) and what is said of a scenario (`json`, `warnings`).
+//! (`parse`, `source`, `template`) and what is said of a scenario (`json`, `warnings`).
 //! `tests/test_layers_rust.py` checks the layers.
 
 mod algorithm;
@@ -39,6 +39,7 @@ mod properties;
 mod reader;
 mod route;
 pub(crate) mod schema;
+mod source;
 mod syntax;
 mod synthetic;
 mod template;
@@ -60,8 +61,8 @@ pub use crate::ask::{Ask, go_on};
 pub use application::{Application, Extent};
 pub use error::Error;
 pub use model::*;
-pub use parse::{expanded_toml, inlined_toml, parse, parse_asking, resolved_toml};
 pub use schema::keys;
+pub use source::{Source, parse};
 pub use synthetic::synthetic_trace;
 pub use template::template;
 pub use units::duration;

@@ -1,5 +1,6 @@
-//! From text to [`Scenario`].
+//! From the tables of a document to [`Scenario`].
 
+use anabranch_stack::config::Registries;
 use toml::{Table, Value};
 
 use super::application::Application;
@@ -10,139 +11,39 @@ use super::reader::{Section, each_table, table, text};
 use super::schema::{CONNECTION, LONG_CONNECTION, ROOT};
 use super::topology::{self, Topology, distinct};
 use super::words::STACKS;
-use super::{connection, generated, legacy, overrides, presets, syntax, trace, transfer};
-use crate::ask::{Ask, go_on};
+use super::{connection, generated, legacy, transfer};
+use crate::ask::Ask;
 
-/// Reads and validates a scenario.
-///
-/// `name` is the file as messages name it. `overrides` are key paths and raw values (`path[1].delay`, `200 ms`),
-/// applied in order before anything is read; `seed`, if given, replaces the document's.
-///
-/// # Errors
-/// The first fault found, with its place and remedy. Nothing has run by then.
-pub fn parse(text: &str, name: &str, overrides: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Error> {
-    parse_asking(text, name, overrides, seed, &go_on)
+/// What the tables of a document are read with.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    /// The algorithms that may be named.
+    pub(super) known: &'a Registries,
+    /// Asked at each link and each connection whether to go on.
+    pub(super) ask: Ask<'a>,
 }
 
-/// As [`parse`]; `ask` is called at each link and each connection. If it wants to stop, the result is an error that
-/// [is no fault](Error::is_stopped).
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_asking(
-    text: &str,
-    name: &str,
-    overrides: &[(String, String)],
-    seed: Option<u64>,
-    ask: Ask<'_>,
-) -> Result<Scenario, Error> {
-    document(text, name, overrides, seed, ask).map(|(_, scenario)| scenario)
-}
-
-/// The document with `overrides` and `seed` applied, as TOML: read without overrides it gives the same scenario, in this version and in
-/// later ones, since each connection names its profile. Comments are lost.
-///
-/// # Errors
-/// As [`parse`].
-pub fn resolved_toml(
-    text: &str,
-    name: &str,
-    overrides: &[(String, String)],
-    seed: Option<u64>,
-) -> Result<String, Error> {
-    let (mut document, scenario) = document(text, name, overrides, seed, &go_on)?;
-    if scenario.stack == Stack::Anabranch {
-        name_profiles(&mut document, &scenario);
-    }
-    Ok(document.to_string())
-}
-
-/// Writes the profile of each connection into the document.
-fn name_profiles(document: &mut Table, scenario: &Scenario) {
-    let of = |i: usize| scenario.connections.get(i).map(|c| Value::from(c.config.profile.name()));
-    match document.entry("connection").or_insert_with(|| Value::Table(Table::new())) {
-        Value::Array(list) => {
-            for (i, connection) in list.iter_mut().enumerate() {
-                if let (Some(table), Some(profile)) = (connection.as_table_mut(), of(i)) {
-                    table.insert("profile".into(), profile);
-                }
-            }
-        }
-        Value::Table(table) => {
-            table.extend(of(0).map(|profile| ("profile".to_owned(), profile)));
-        }
-        _ => {}
-    }
-}
-
-/// As [`resolved_toml`], with `[topology]` and `[traffic]` written out as hosts, routers, links and connections.
-///
-/// # Errors
-/// As [`parse`].
-pub fn expanded_toml(
-    text: &str,
-    name: &str,
-    overrides: &[(String, String)],
-    seed: Option<u64>,
-) -> Result<String, Error> {
-    let (document, scenario) = document(text, name, overrides, seed, &go_on)?;
-    let expanded = generated::expand(&document, scenario.stack, scenario.seed, &go_on).map_err(|e| e.in_file(name))?;
-    Ok(expanded.unwrap_or(document).to_string())
-}
-
-/// The document with its overrides applied and with the contents of the files that it names in place of their names; `None` if
-/// it names none. It is not validated otherwise.
-///
-/// # Errors
-/// As [`parse`], if the text is not TOML, an override does not fit, or a file cannot be read.
-pub fn inlined_toml(text: &str, name: &str, overrides: &[(String, String)]) -> Result<Option<String>, Error> {
-    let mut document = syntax::parse(text).map_err(|e| e.in_file(name))?;
-    let overridden = overrides::apply(&mut document, overrides).map_err(|e| e.in_file(name))?;
-    let any = trace::inline(&mut document, name).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
-    Ok(any.then(|| document.to_string()))
-}
-
-fn document(
-    text: &str,
-    name: &str,
-    overrides: &[(String, String)],
-    seed: Option<u64>,
-    ask: Ask<'_>,
-) -> Result<(Table, Scenario), Error> {
-    let mut document = syntax::parse(text).map_err(|e| e.in_file(name))?;
-    let overridden = overrides::apply(&mut document, overrides).map_err(|e| e.in_file(name))?;
-    if let Some(seed) = seed {
-        let too_large = |_| Error::at("seed", format!("{seed} is out of range"), format!("allowed: 0 to {}", i64::MAX));
-        let seed = i64::try_from(seed).map_err(too_large).map_err(|e| e.in_file(name))?;
-        document.insert("seed".into(), Value::Integer(seed));
-    }
-    trace::inline(&mut document, name).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
-    presets::expand(&mut document).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
-    asked(ask)?;
-    let scenario = scenario(&document, ask).map_err(|e| e.mark_overridden(&overridden).in_file(name))?;
-    Ok((document, scenario))
-}
-
-fn scenario(document: &Table, ask: Ask<'_>) -> Result<Scenario, Error> {
+/// Reads a document whose presets and files are written out.
+pub(super) fn scenario(document: &Table, context: Context<'_>) -> Result<Scenario, Error> {
     let root = Section::new(document, &ROOT)?;
     let title = root.or("title", String::new(), title)?;
     let duration = root.value("duration")?;
     let seed = root.value("seed")?;
     let stack = root.word("stack", STACKS)?;
     let bytes = bytes(&root, stack)?;
-    let (topology, connections) = match generated::expand(document, stack, seed, ask)? {
-        None => network(&root, stack, ask)?,
+    let (topology, connections) = match generated::expand(document, stack, seed, context.ask)? {
+        None => network(&root, stack, context)?,
         Some(long) => root
-            .with(&long, |root| network(root, stack, ask))
+            .with(&long, |root| network(root, stack, context))
             .map_err(|e| generated::place(e, document.contains_key("traffic")))?,
     };
     Ok(Scenario { title, stack, duration, seed, bytes, nodes: topology.nodes, links: topology.links, connections })
 }
 
-fn network(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<(Topology, Vec<Connection>), Error> {
-    let topology = topology::read(root, stack, ask)?;
+fn network(root: &Section<'_>, stack: Stack, context: Context<'_>) -> Result<(Topology, Vec<Connection>), Error> {
+    let topology = topology::read(root, stack, context.ask)?;
     boxes_agree(root, &topology)?;
-    let connections = connections(root, &topology, stack, ask)?;
+    let connections = connections(root, &topology, stack, context)?;
     Ok((topology, connections))
 }
 
@@ -197,15 +98,26 @@ fn bytes(root: &Section<'_>, stack: Stack) -> Result<bool, Error> {
     }
 }
 
-fn connections(root: &Section<'_>, topology: &Topology, stack: Stack, ask: Ask<'_>) -> Result<Vec<Connection>, Error> {
+fn connections(
+    root: &Section<'_>,
+    topology: &Topology,
+    stack: Stack,
+    context: Context<'_>,
+) -> Result<Vec<Connection>, Error> {
     match root.get("connection") {
-        Some(Value::Array(list)) => several(root, list, topology, stack, ask),
-        single => one(root, single, topology, stack).map(|c| with_helpers(vec![c])),
+        Some(Value::Array(list)) => several(root, list, topology, stack, context),
+        single => one(root, single, topology, stack, context.known).map(|c| with_helpers(vec![c])),
     }
 }
 
 /// Reads `[connection]`, which may be missing, and `[transfer]`, which must be there.
-fn one(root: &Section<'_>, connection: Option<&Value>, topology: &Topology, stack: Stack) -> Result<Connection, Error> {
+fn one(
+    root: &Section<'_>,
+    connection: Option<&Value>,
+    topology: &Topology,
+    stack: Stack,
+    known: &Registries,
+) -> Result<Connection, Error> {
     let empty = Table::new();
     let written = connection.map_or(Ok(&empty), |v| table(v, "[connection], or [[connection]] for several"));
     let written = written.map_err(|e| e.within("connection"))?;
@@ -216,7 +128,7 @@ fn one(root: &Section<'_>, connection: Option<&Value>, topology: &Topology, stac
         let protocol = connection::protocol(section).map_err(|e| e.within("connection"))?;
         let transfer = table(what, "[transfer]").and_then(|t| transfer_of(t, protocol, stack));
         let transfer = transfer.map_err(|e| e.within("transfer"))?;
-        connection::read(section, 0, topology, protocol, transfer, stack).map_err(|e| e.within("connection"))
+        connection::read(section, 0, topology, protocol, transfer, stack, known).map_err(|e| e.within("connection"))
     };
     Section::new(written, &CONNECTION).map_err(|e| e.within("connection")).and_then(|s| read(&s))
 }
@@ -251,20 +163,20 @@ fn several(
     list: &[Value],
     topology: &Topology,
     stack: Stack,
-    ask: Ask<'_>,
+    context: Context<'_>,
 ) -> Result<Vec<Connection>, Error> {
     if root.has("transfer") {
         let problem = "[transfer] cannot stand beside [[connection]]";
         return Err(Error::at("transfer", problem, "give each connection its own, as [connection.transfer] below it"));
     }
     let connections = each_table(list, "[[connection]]", |i, t| {
-        asked(ask)?;
+        asked(context.ask)?;
         let section = Section::new(t, &LONG_CONNECTION)?;
         let protocol = connection::protocol(&section)?;
         let transfer = section.require("transfer", |v| {
             table(v, "transfer = { bytes = \"50 MB\" }").and_then(|t| transfer_of(t, protocol, stack))
         })?;
-        connection::read(&section, i, topology, protocol, transfer, stack)
+        connection::read(&section, i, topology, protocol, transfer, stack, context.known)
     });
     let connections = connections.map(with_helpers);
     let named = connections.and_then(|c| distinct(c.iter().map(|c| c.name.as_str()), [].into_iter()).map(|()| c));

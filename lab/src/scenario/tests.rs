@@ -178,16 +178,14 @@ fn a_trace_file_is_found_beside_the_scenario_and_kept_with_it() {
     std::fs::write(folder.join("bad.trace"), "3\n4\nfive\n").unwrap();
     let name = folder.join("s.toml").display().to_string();
     let text = "[transfer]\n[[path]]\ntrace = 'a.trace'";
-    let resolved = resolved_toml(text, &name, &[], None);
+    let resolved = Source::new(text).named(&name).resolved_toml();
     let refused = parse(&text.replace("a.trace", "bad.trace"), &name, &[], None);
     let over = |file: &str| [("path.0.trace".to_string(), file.to_string())];
-    let (inlined, none) =
-        (inlined_toml("path = [{}]", &name, &over("a.trace")), inlined_toml("path = [{}]", &name, &[]));
-    assert!(inlined.unwrap().unwrap().contains("[3, 3, 7]"));
+    let inlined = |text: &str, file: &str| Source::new(text).named(&name).overrides(&over(file)).inlined_toml();
+    let (found, none) = (inlined("path = [{}]", "a.trace"), Source::new("path = [{}]").named(&name).inlined_toml());
+    assert!(found.unwrap().unwrap().contains("[3, 3, 7]"));
     assert!(none.unwrap().is_none());
-    assert!(
-        inlined_toml(text, &name, &over("bad.trace")).unwrap_err().to_string().contains("path[0].trace (from --set)")
-    );
+    assert!(inlined(text, "bad.trace").unwrap_err().to_string().contains("path[0].trace (from --set)"));
     std::fs::remove_dir_all(&folder).unwrap();
     let again = parse(&resolved.unwrap(), "elsewhere", &[], None).unwrap();
     assert_eq!(again.links[0].up.trace.as_ref().unwrap().stamps.to_vec(), [3, 3, 7]);
@@ -398,7 +396,7 @@ fn a_resolved_document_reads_as_the_same_scenario() {
         let long = text.contains("[[connection]]") || !text.contains("[[path]]");
         let with = if long { &overrides[..0] } else { &overrides[..] };
         let scenario = parse(&text, &name, with, Some(42)).unwrap();
-        let resolved = resolved_toml(&text, &name, with, Some(42)).unwrap();
+        let resolved = Source::new(&text).named(&name).overrides(with).seed(42).resolved_toml().unwrap();
         let again = parse(&resolved, &name, &[], None).unwrap();
         assert_eq!(format!("{scenario:?}"), format!("{again:?}"), "{resolved}");
         assert_eq!(scenario.to_json(), again.to_json());

@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use anabranch_stack::config::Registries;
 use toml::Table as Document;
 
 use super::draw::{Kind, draw};
@@ -82,6 +83,7 @@ const HANGS: Duration = Duration::from_secs(60);
 
 struct Shared {
     plan: Plan,
+    known: Arc<Registries>,
     started: Instant,
     next: AtomicU64,
     over: AtomicBool,
@@ -95,11 +97,12 @@ enum Told {
     Finished(Box<Table>),
 }
 
-/// Runs a campaign; `poll` is called a few times a second with the runs done and the failures so far.
-pub fn run(plan: Plan, poll: &mut dyn FnMut(u64, usize) -> ControlFlow<()>) -> Report {
+/// Runs a campaign with the algorithms of `known`; `poll` is called a few times a second with the runs done and the failures so far.
+pub fn run(plan: Plan, known: Arc<Registries>, poll: &mut dyn FnMut(u64, usize) -> ControlFlow<()>) -> Report {
     let jobs = plan.jobs.max(1);
     let shared = Arc::new(Shared {
         plan,
+        known,
         started: Instant::now(),
         next: AtomicU64::new(plan.first),
         over: AtomicBool::new(false),
@@ -168,7 +171,7 @@ fn hanging(shared: &Shared) -> Option<Failure> {
     });
     let number = stuck?;
     let finding = Finding::new("comes back", format!("no answer after {} s", HANGS.as_secs()));
-    let document = draw(number).map(|d| d.document).unwrap_or_default();
+    let document = draw(number, &shared.known).map(|d| d.document).unwrap_or_default();
     Some(Failure { number, shrunk: finding.clone(), finding, document, again: false })
 }
 
@@ -190,7 +193,7 @@ fn work(shared: &Shared, job: usize, tell: &mpsc::Sender<Told>) {
             }
         };
         note(Some((number, Instant::now())));
-        let told = one(number, plan, &mut table, &|| note(None));
+        let told = one(number, plan, &shared.known, &mut table, &|| note(None));
         note(None);
         if tell.send(told).is_err() {
             break;
@@ -199,8 +202,8 @@ fn work(shared: &Shared, job: usize, tell: &mpsc::Sender<Told>) {
     let _ = tell.send(Told::Finished(Box::new(table)));
 }
 
-fn one(number: u64, plan: &Plan, table: &mut Table, shrinking: &dyn Fn()) -> Told {
-    let drawn = match draw(number) {
+fn one(number: u64, plan: &Plan, known: &Registries, table: &mut Table, shrinking: &dyn Fn()) -> Told {
+    let drawn = match draw(number, known) {
         Ok(drawn) => drawn,
         Err(said) => {
             let finding = Finding::new("can be drawn", said);
@@ -221,7 +224,7 @@ fn one(number: u64, plan: &Plan, table: &mut Table, shrinking: &dyn Fn()) -> Tol
         Err(finding) => {
             shrinking();
             let again = again && examine(&drawn.scenario, false, plan.held).is_ok();
-            let (document, shrunk) = shrink(&drawn.document, &finding, again, plan.held, plan.shrink);
+            let (document, shrunk) = shrink(&drawn.document, &finding, known, again, plan.held, plan.shrink);
             Told::Failed(Box::new(Failure { number, finding, document, shrunk, again }))
         }
     }

@@ -6,17 +6,25 @@
 
 use std::time::{Duration, Instant};
 
+use anabranch_stack::config::Registries;
 use toml::{Table, Value};
 
 use super::run::{Finding, Held, examine};
 use super::tree;
-use crate::scenario::{self, Scenario};
+use crate::scenario::{Scenario, Source};
 
 /// A document that breaks `finding`'s invariant, as small as it was made within `time`, and what it says now.
-pub fn shrink(document: &Table, finding: &Finding, again: bool, held: Held, time: Duration) -> (Table, Finding) {
+pub fn shrink(
+    document: &Table,
+    finding: &Finding,
+    known: &Registries,
+    again: bool,
+    held: Held,
+    time: Duration,
+) -> (Table, Finding) {
     let started = Instant::now();
     let fails = |candidate: &Table| {
-        let scenario = read(candidate)?;
+        let scenario = read(candidate, known)?;
         examine(&scenario, again, held).err().filter(|f| f.invariant == finding.invariant)
     };
     let (mut best, mut said) = (document.clone(), finding.clone());
@@ -38,8 +46,8 @@ pub fn shrink(document: &Table, finding: &Finding, again: bool, held: Held, time
 }
 
 /// The scenario of a document, if it is one that does not take longer than what it comes from.
-fn read(document: &Table) -> Option<Scenario> {
-    scenario::parse(&document.to_string(), "torture", &[], None).ok()
+fn read(document: &Table, known: &Registries) -> Option<Scenario> {
+    Source::new(&document.to_string()).registries(known).read().ok()
 }
 
 /// Documents a step smaller, the most promising first: without one of their values, then with a smaller number.

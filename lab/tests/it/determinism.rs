@@ -2,7 +2,7 @@
 //! draws.
 
 use anabranch_lab::Run;
-use anabranch_lab::scenario::{resolved_toml, template};
+use anabranch_lab::scenario::{Source, template};
 use serde_json::Value;
 
 use crate::support::{S, example, examples_directory, finish, on_two_threads, scenario, traced, with};
@@ -58,7 +58,8 @@ fn traces_and_resolved_scenarios_do_not_change_a_run() {
         assert!(rows.len() > 10_000);
         assert_eq!(timeless(watched), quiet);
         let overrides = [("seed".to_string(), "7".to_string())];
-        let resolved = resolved_toml(&text, "test.toml", &overrides, None).expect("it was valid before");
+        let resolved =
+            Source::new(&text).named("test.toml").overrides(&overrides).resolved_toml().expect("it was valid before");
         assert_eq!(timeless(finish(&with(&resolved, &[]))), quiet);
     }
 }

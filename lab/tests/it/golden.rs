@@ -81,7 +81,8 @@ fn every_algorithm_has_a_golden_trace() {
     }
     let mut used = BTreeSet::new();
     for g in goldens() {
-        let resolved = anabranch_lab::scenario::resolved_toml(&g.text, "golden.toml", &[], None).unwrap_or_default();
+        let resolved =
+            anabranch_lab::scenario::Source::new(&g.text).named("golden.toml").resolved_toml().unwrap_or_default();
         let document: toml::Table = resolved.parse().unwrap_or_default();
         let Some(connection) = document.get("connection") else { continue };
         for key in ["controller", "detector", "reduction", "judge", "scheduler"] {

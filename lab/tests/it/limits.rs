@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use anabranch_lab::run::{Exceeded, Limits, limited, unwound};
-use anabranch_lab::scenario::{self, Scenario};
+use anabranch_lab::run::{Exceeded, Limits, Runner, unwound};
+use anabranch_lab::scenario::{self, Scenario, Source};
+use anabranch_lab::sim::world::Progress;
 
 /// Hours of virtual time: minutes of wall-clock time, if nothing ends it.
 const LONG: &str = "
@@ -24,7 +25,7 @@ fn a_run_ends_soon_after_its_timeout_and_says_so() {
     let timeout = Duration::from_millis(100);
     let limits = Limits { timeout: Some(timeout), ..Limits::default() };
     let began = Instant::now();
-    let run = limited(&long(), None, None, &limits, &mut |_| ControlFlow::Continue(()));
+    let run = Runner::new(&long()).limits(limits).run();
     let took = began.elapsed();
     assert_eq!(run.exceeded, Some(Exceeded::Timeout(timeout)));
     assert!(run.stopped);
@@ -51,13 +52,11 @@ fn reading_ends_with_the_time_of_the_run() {
     let budget = Limits { timeout: Some(timeout), ..Limits::default() }.begin();
     let began = Instant::now();
     let ask = || if budget.passed().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let error = scenario::parse_asking(LARGE, "large.toml", &[], None, &ask).expect_err("its time is over");
+    let error = Source::new(LARGE).ask(&ask).read().expect_err("its time is over");
     assert!(error.is_stopped());
     assert_eq!(budget.passed(), Some(Exceeded::Timeout(timeout)));
     assert!(began.elapsed() < 25 * timeout, "{:?}", began.elapsed());
-    assert!(
-        !scenario::parse_asking("", "empty.toml", &[], None, &scenario::go_on).expect_err("it is empty").is_stopped()
-    );
+    assert!(!Source::new("").read().expect_err("it is empty").is_stopped());
 }
 
 // Reading asks at each of 10 connections as they are written out, again as they are read, and at each of 275 links; building
@@ -70,14 +69,16 @@ fn reading_and_building_ask_at_every_link_and_connection() {
         asked.set(asked.get() + 1);
         ControlFlow::Continue(())
     };
-    let scenario = scenario::parse_asking(&text, "small.toml", &[], None, &ask).expect("it is valid");
+    let scenario = Source::new(&text).ask(&ask).read().expect("it is valid");
     assert_eq!((scenario.links.len(), scenario.connections.len()), (275, 10));
     assert!(asked.get() >= 275 + 2 * 10, "asked {} times", asked.get());
     let mut polls = 0;
-    let run = limited(&scenario, None, None, &Limits::default(), &mut |progress| {
-        polls += u64::from(progress.now == 0);
-        if polls == 280 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    let run = Runner::new(&scenario)
+        .poll(&mut |progress| {
+            polls += u64::from(progress.now == 0);
+            if polls == 280 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .run();
     assert!(run.stopped && run.summary.is_null(), "it was stopped while its network was built");
 }
 
@@ -86,10 +87,12 @@ fn many_stations_on_one_channel_are_asked_about_as_they_are_built() {
     let stations = "[[path]]\nwifi = { channel = 'one', distance = '5 m' }\n".repeat(250);
     let scenario = scenario::parse(&format!("transfer = {{ bytes = '1 kB' }}\n{stations}"), "many.toml", &[], None);
     let mut polls = 0;
-    let run = limited(&scenario.expect("it is valid"), None, None, &Limits::default(), &mut |_| {
-        polls += 1;
-        if polls == 1000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    let run = Runner::new(&scenario.expect("it is valid"))
+        .poll(&mut |_| {
+            polls += 1;
+            if polls == 1000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .run();
     assert!(run.stopped && run.summary.is_null(), "it was stopped while its channel was built");
 }
 
@@ -103,10 +106,13 @@ fn a_run_ends_when_it_holds_more_than_its_limit() {
     HELD.set(5_000_000);
     let limits = Limits { memory: Some(3_000_000), held: Some(held), ..Limits::default() };
     let mut polls = 0;
-    let run = limited(&long(), None, None, &limits, &mut |_| {
-        polls += 1;
-        ControlFlow::Continue(())
-    });
+    let run = Runner::new(&long())
+        .limits(limits)
+        .poll(&mut |_| {
+            polls += 1;
+            ControlFlow::Continue(())
+        })
+        .run();
     assert_eq!(run.exceeded, Some(Exceeded::Memory { limit: 3_000_000, held: 4_000_000 }));
     assert_eq!(polls, 3);
     let said = run.exceeded.expect("it was exceeded").to_string();
@@ -118,7 +124,7 @@ fn limits_that_are_not_reached_change_nothing() {
     let text = LONG.replace("1 TB", "5 MB");
     let scenario = scenario::parse(&text, "short.toml", &[], None).expect("the scenario is valid");
     let hash = |limits: &Limits| {
-        let run = limited(&scenario, None, None, limits, &mut |_| ControlFlow::Continue(()));
+        let run = Runner::new(&scenario).limits(*limits).run();
         assert_eq!(run.exceeded, None);
         run.summary["trace_sha256"].clone()
     };
@@ -134,7 +140,7 @@ fn without_series_a_run_has_the_same_summary() {
     let scenario = scenario::parse(&text, "short.toml", &[], None).expect("the scenario is valid");
     let run = |no_series| {
         let limits = Limits { no_series, ..Limits::default() };
-        let mut run = limited(&scenario, None, None, &limits, &mut |_| ControlFlow::Continue(()));
+        let mut run = Runner::new(&scenario).limits(limits).run();
         run.summary["wall_s"] = serde_json::Value::Null;
         (run.summary, run.series.samples().len())
     };
@@ -145,12 +151,9 @@ fn without_series_a_run_has_the_same_summary() {
 
 #[test]
 fn a_panic_in_a_run_is_unwound_with_its_place_and_the_next_run_is_sound() {
-    let line = line!() + 3;
-    let said = unwound(|| {
-        let limits = Limits::default();
-        limited(&long(), None, None, &limits, &mut |_| panic!("window of {} octets", 7))
-    })
-    .expect_err("it panicked");
+    let line = line!() + 1;
+    let mut poll = |_: &Progress| panic!("window of {} octets", 7);
+    let said = unwound(|| Runner::new(&long()).poll(&mut poll).run()).expect_err("it panicked");
     assert!(said.starts_with(&format!("panic at lab/tests/it/limits.rs:{line}:")), "{said}");
     assert!(said.ends_with(": window of 7 octets"), "{said}");
     assert_eq!(unwound(|| 3), Ok(3));

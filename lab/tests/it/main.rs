@@ -21,6 +21,7 @@
 //! - [`columns`]: the tables of docs/columns.md are those of the table of measures
 //! - [`messages`], [`pages`], [`films`]: what applications count in
 //! - [`queues`]: queue disciplines and links paced by a trace
+//! - [`strangers`]: algorithms of another crate, found by name
 //! - [`schedulers`]: every scheduler over one path and beside a backup; what some are for
 //! - [`wifi`]: wireless links; [`wifi_frames`], [`wifi_reference`]: against ns-3
 //! - [`capture_own`], [`capture_linux`], [`capture_formats`]: captures in: of our own runs, of Linux, in every form and damaged;
@@ -96,6 +97,7 @@ mod scripts;
 mod shortcuts;
 
 mod statistics;
+mod strangers;
 mod support;
 mod targets;
 mod topology;

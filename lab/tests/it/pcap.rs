@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
-use std::ops::ControlFlow;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use anabranch_lab::capture::write::{Way, Writer};
+use anabranch_lab::run::{Run, Runner};
 use anabranch_lab::scenario::Scenario;
 use anabranch_lab::sim::content;
 use anabranch_lab::sim::tap::Taps;
-use anabranch_lab::{Run, captured};
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{
     AddrId, AddrIds, Advertised, DataAck, Dss, Flags, Mapping, Mptcp, Options, ResetReason, Segment, Signal, TcpRst,
@@ -47,7 +46,7 @@ pub fn capture(scenario: &Scenario) -> (Run, BTreeMap<String, Vec<u8>>) {
         assert!(files.insert(name.to_owned(), file.clone()).is_none(), "{name} twice");
         Ok(Box::new(File(file)))
     });
-    let run = captured(scenario, None, Some(taps.expect("files can be made")), &mut |_| ControlFlow::Continue(()));
+    let run = Runner::new(scenario).captures(taps.expect("files can be made")).run();
     assert!(run.capture_error.is_none());
     let taken = |(name, file): (String, Arc<Mutex<Vec<u8>>>)| {
         (name, std::mem::take(&mut *file.lock().expect("nobody panicked")))

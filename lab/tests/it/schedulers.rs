@@ -7,9 +7,9 @@ use anabranch_stack::registry::{Choice, Need};
 use anabranch_stack::scheduler::Scheduler;
 
 /// The names of all schedulers but the first, "min-rtt", and whether they want a backlog.
-fn others() -> Vec<(&'static str, bool)> {
+fn others() -> Vec<(String, bool)> {
     let all = Choice::<dyn Scheduler>::all();
-    all.iter().skip(1).map(|c| (c.name(), c.info().needs.contains(&Need::Backlog))).collect()
+    all.iter().skip(1).map(|c| (c.name().to_owned(), c.info().needs.contains(&Need::Backlog))).collect()
 }
 
 /// What a trace says without the mark PSH: an application that writes ahead sets fewer of them.
@@ -33,7 +33,7 @@ fn over_one_path_all_schedulers_are_the_same() {
         let (reference, rows) = traced(&of("min-rtt"));
         let rows = unmarked(rows);
         for (name, backlog) in others() {
-            let (run, own) = traced(&of(name));
+            let (run, own) = traced(&of(&name));
             if backlog {
                 assert!(unmarked(own) == rows, "{name}, {connection}");
             } else if name != "linux" {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anabranch_lab::scenario::{Stack, parse};
 use anabranch_lab::torture::{draw, shortcuts_agree, without_shortcuts};
 #[cfg(debug_assertions)]
+use anabranch_stack::config::Registries;
 use anabranch_stack::shortcut::{Shortcut, take_counts};
 
 use crate::golden::goldens;
@@ -75,7 +76,7 @@ fn random(numbers: std::ops::Range<u64>) {
     let starts: Vec<u64> = numbers.clone().step_by(100).collect();
     let found = on_two_threads(&starts, |&start| {
         let differs = |number| {
-            let drawn = draw(number).expect("every number is a scenario").scenario;
+            let drawn = draw(number, &Registries::default()).expect("every number is a scenario").scenario;
             let found = (drawn.stack == Stack::Anabranch).then(|| shortcuts_agree(&drawn).err())?;
             found.map(|finding| format!("{number}: {finding}"))
         };

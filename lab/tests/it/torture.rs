@@ -1,11 +1,13 @@
 //! Random scenarios held to invariants. `anabranch torture` runs as many as one likes.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anabranch_lab::scenario::parse;
 use anabranch_lab::torture::campaign::{Plan, run};
 use anabranch_lab::torture::{Kind, draw, examine};
+use anabranch_stack::config::Registries;
 
 const PLAN: Plan = Plan {
     first: 0,
@@ -19,7 +21,7 @@ const PLAN: Plan = Plan {
 
 #[test]
 fn a_thousand_random_scenarios_break_no_invariant() {
-    let report = run(PLAN, &mut |_, _| ControlFlow::Continue(()));
+    let report = run(PLAN, Arc::default(), &mut |_, _| ControlFlow::Continue(()));
     for f in &report.failures {
         eprintln!("run {}: {}\nmade smaller, it says {}\n{}", f.number, f.finding, f.shrunk, f.document);
     }
@@ -34,7 +36,7 @@ fn a_thousand_random_scenarios_break_no_invariant() {
 /// What the number of a run says about it is said before it runs, and what is stopped keeps what is done.
 #[test]
 fn a_campaign_that_is_stopped_says_where_to_go_on() {
-    let report = run(Plan { runs: 1_000_000, ..PLAN }, &mut |_, _| ControlFlow::Break(()));
+    let report = run(Plan { runs: 1_000_000, ..PLAN }, Arc::default(), &mut |_, _| ControlFlow::Break(()));
     assert!(report.stopped && report.runs < 100_000 && report.next == report.runs, "{} runs", report.runs);
     assert_eq!(Kind::of(5), Kind::Large);
 }
@@ -50,5 +52,5 @@ fn what_cannot_be_expected_is_not() {
     ] {
         examine(&parse(text, "t", &[], None).unwrap(), true, None).unwrap();
     }
-    assert!(draw(1).is_ok());
+    assert!(draw(1, &Registries::default()).is_ok());
 }

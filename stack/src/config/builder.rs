@@ -152,7 +152,7 @@ impl Config {
     fn needs<T: ?Sized + Kind>(&self, choice: &Choice<T>) -> Result<(), ConfigError> {
         match choice.info().needs.iter().find(|&&n| !self.meets(n) && !choice.yields()) {
             None => Ok(()),
-            Some(&need) => Err(ConfigError::Needs { kind: T::KIND, name: choice.name(), need }),
+            Some(&need) => Err(ConfigError::Needs { kind: T::KIND, name: choice.name().to_owned(), need }),
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .source("RFC 5681 with parameters; a from b: Floyd, Handley and Padhye 2000, RFC 9438 4.3")
         .fairness(Fairness::Subflow)
         .validated("hand-computed examples; with b = 0.5 the same trace as `uncoupled`; windows under random loss for several parameters")
-        .parameters(&[A, B]),
+        .parameters(const { &[A, B] }),
     make: |setup, values| {
         let b = values.get("b");
         let a = if values.get("a") > 0.0 { values.get("a") } else { friendly(b) };

@@ -26,7 +26,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     .source("Peng et al., IEEE/ACM ToN 24(1), 2016; draft-walid-mptcp-congestion-control-04")
     .fairness(Fairness::Connection)
     .validated("hand-computed examples; on one path the same trace as `uncoupled`; scenario C of the OLIA paper")
-    .parameters(&[linux_linked::LINUX])
+    .parameters(const { &[linux_linked::LINUX] })
     .label("BALIA"),
     make: |setup, values| {
         if values.get("linux") > 0.0 {

@@ -20,7 +20,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .source("RFC 9438, RFC 9406")
         .fairness(Fairness::Subflow)
         .validated("hand-computed points of the cubic function; Reno-friendly on short paths")
-        .parameters(&[linux::LINUX, linux::HZ, linux::HYSTART]),
+        .parameters(const { &[linux::LINUX, linux::HZ, linux::HYSTART] }),
     make: |setup, values| {
         let window = Window::new(setup);
         let hystart = values.get("hystart") > 0.0;

@@ -32,7 +32,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     .needs(&[Need::Ecn, Need::ExactEcho])
     .fairness(Fairness::Subflow)
     .validated("hand-computed examples; scripted receiver; queue length as in the paper's analysis; two flows get equal shares")
-    .parameters(&[G]),
+    .parameters(const { &[G] }),
     make: |setup, values| {
         let (window, g) = (Window::new(setup), values.get("g"));
         Box::new(Dctcp { window, counter: Counter::default(), g, alpha: 1.0, acked: 0, marked: 0, window_end: None })

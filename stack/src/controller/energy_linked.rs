@@ -23,7 +23,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .source("RFC 6356 with weights; inspired by Le et al., IEEE Communications Letters 16(2), 2012, whose formula it is not")
         .fairness(Fairness::Connection)
         .validated("at equal costs the same trace as `coupled`; a path's share falls with its cost; no harm")
-        .parameters(&[K]),
+        .parameters(const { &[K] }),
     make: |setup, values| Box::new(EnergyLinked { window: Window::new(setup), k: values.get("k") as u32 }),
 };
 

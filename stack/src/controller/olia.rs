@@ -29,7 +29,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .source("Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05")
         .fairness(Fairness::Connection)
         .validated("hand-computed examples; on one path the same trace as `uncoupled`; scenario C of its paper")
-        .parameters(&[linux_linked::LINUX]),
+        .parameters(const { &[linux_linked::LINUX] }),
     make: |setup, values| {
         if values.get("linux") > 0.0 {
             return Box::new(linux_linked::Olia::new(Window::new(setup)));

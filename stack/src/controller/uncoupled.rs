@@ -17,7 +17,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
         .validated(
             "Padhye model; hand-computed examples of RFC 3465; two subflows take two shares of a shared bottleneck",
         )
-        .parameters(&[linux::LINUX]),
+        .parameters(const { &[linux::LINUX] }),
     make: |setup, values| {
         if values.get("linux") > 0.0 {
             return Box::new(linux::Reno::new(Window::new(setup)));

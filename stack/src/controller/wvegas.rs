@@ -55,7 +55,7 @@ pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     .source("Cao, Xu and Fu, ICNP 2012, as in the authors' module for Linux (mptcp_wvegas.c)")
     .fairness(Fairness::Connection)
     .validated("hand-computed examples; length of the queue on one path and on two paths")
-    .parameters(&[TOTAL_ALPHA, GAMMA, DRAIN])
+    .parameters(const { &[TOTAL_ALPHA, GAMMA, DRAIN] })
     .label("wVegas"),
     make: |setup, values| {
         let options = Options {

@@ -19,13 +19,13 @@ pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
         .source("RFC 4653")
         .needs(&[Need::Sack, Need::Scoreboard, Need::Departures])
         .validated("hand-computed values of DupThresh; scripts: displacement by less and by more than a round trip")
-        .parameters(&[Parameter::new(
+        .parameters(const { &[Parameter::new(
             "careful",
             Unit::Whole,
             1.0,
             (0.0, 1.0),
             "1: sends one new segment for two that arrive, threshold two thirds of the data in flight; 0: one for each, threshold half",
-        )]),
+        )] }),
     make: |_, values| Box::new(Ncr { careful: values.get("careful") > 0.0, ..Ncr::default() }),
 };
 

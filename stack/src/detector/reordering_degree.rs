@@ -25,7 +25,7 @@ pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
     .source("after Blanton and Allman 2002; Linux 6.1: tcp_check_sack_reordering")
     .needs(&[Need::Departures])
     .validated("hand-computed examples of each variant; scripts: reordering within a subflow")
-    .parameters(&[
+    .parameters(const { &[
         Parameter::new(
             "variant",
             Unit::Whole,
@@ -34,7 +34,7 @@ pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
             "how the threshold grows: 0 by one, 1 by k, 2 to the mean, 3 by a quarter of the difference, 4 as in Linux",
         ),
         Parameter::new("k", Unit::Whole, 50.0, (1.0, 1000.0), "duplicate acknowledgements that variant 1 adds"),
-    ])
+    ] })
     .label("Reordering degree"),
     make: |_, values| Box::new(Degree::new(values.get("variant") as u32, values.get("k"))),
 };

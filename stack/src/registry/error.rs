@@ -2,7 +2,7 @@
 
 use core::fmt::{Display, Formatter, Result as Written};
 
-use super::{Need, Parameter};
+use super::Need;
 use crate::time::Duration;
 
 /// What is wrong with a configuration; its text names the value and the remedy.
@@ -16,34 +16,45 @@ pub enum ConfigError {
         /// What was asked for.
         name: String,
         /// What there is.
-        known: Vec<&'static str>,
+        known: Vec<String>,
     },
     /// A registry has an algorithm of this name.
     Taken {
         /// `controller`, `judge` or `scheduler`.
         kind: &'static str,
         /// Its name.
-        name: &'static str,
+        name: String,
+    },
+    /// A scenario or a list cannot hold the texts of an algorithm.
+    Info {
+        /// `controller`, `judge` or `scheduler`.
+        kind: &'static str,
+        /// Of the algorithm.
+        name: String,
+        /// What is wrong, and the remedy.
+        problem: String,
     },
     /// An algorithm has no parameter of this name.
     NoParameter {
         /// `controller`, `judge` or `scheduler`.
         kind: &'static str,
         /// Of the algorithm.
-        name: &'static str,
+        name: String,
         /// What was asked for.
         parameter: String,
         /// What there is.
-        known: &'static [Parameter],
+        known: Vec<String>,
     },
     /// A parameter of an algorithm is out of its range.
     Parameter {
         /// `controller`, `judge` or `scheduler`.
         kind: &'static str,
         /// Of the algorithm.
-        name: &'static str,
+        name: String,
         /// Which one.
-        parameter: &'static Parameter,
+        parameter: String,
+        /// The least and the largest value allowed.
+        allowed: (f64, f64),
         /// What was given.
         value: f64,
     },
@@ -52,7 +63,7 @@ pub enum ConfigError {
         /// `controller`, `judge` or `scheduler`.
         kind: &'static str,
         /// Of the algorithm.
-        name: &'static str,
+        name: String,
         /// What it needs.
         need: Need,
     },
@@ -83,15 +94,17 @@ impl Display for ConfigError {
                 write!(f, "{kind}: there is no \"{name}\"; choices: {}", known.join(", "))
             }
             Self::Taken { kind, name } => {
-                write!(f, "{kind}: there is a \"{name}\" already; give the other one another name")
+                write!(f, "{kind}: the name \"{name}\" is registered already; register the new one under another name")
             }
-            Self::NoParameter { kind, name, known: [], .. } => write!(f, "{kind}: \"{name}\" has no parameters"),
+            Self::Info { kind, name, problem } => write!(f, "{kind}: \"{name}\" cannot be registered: {problem}"),
+            Self::NoParameter { kind, name, known, .. } if known.is_empty() => {
+                write!(f, "{kind}: \"{name}\" has no parameters")
+            }
             Self::NoParameter { kind, name, parameter, known } => {
-                let known: Vec<&str> = known.iter().map(|p| p.name).collect();
                 write!(f, "{kind}: \"{name}\" has no parameter {parameter}; it has: {}", known.join(", "))
             }
-            Self::Parameter { kind, name, parameter: p, value } => {
-                write!(f, "{kind}: {} of \"{name}\" is {value}; allowed: {} to {}", p.name, p.least, p.most)
+            Self::Parameter { kind, name, parameter, value, allowed: (least, most) } => {
+                write!(f, "{kind}: {parameter} of \"{name}\" is {value}; allowed: {least} to {most}")
             }
             Self::Needs { kind, name, need } => {
                 write!(f, "{kind}: \"{name}\" needs {need}, which is off; switch it on, or choose another {kind}")

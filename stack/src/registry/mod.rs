@@ -4,15 +4,19 @@
 //! with values for its parameters, and is what a [`Config`](crate::Config) holds, so that a configuration cannot name an
 //! algorithm that does not exist. The registries are open: another crate, a binding or a test implements [`Factory`] and hands it
 //! to [`Choice::new`], or adds it to a [`Registry`], where it can be found by name like the engine's own.
+//! [`Registries`](crate::config::Registries) holds the registries of all five kinds.
 
 use core::fmt::{Debug, Display, Formatter, Result as Written};
 use core::str::FromStr;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 mod error;
+mod info;
 mod setting;
 
 pub use error::ConfigError;
+pub use info::{Info, Parameter};
 pub use setting::{Range, Setting};
 
 /// What an algorithm may know of its connection when it is made.
@@ -129,125 +133,17 @@ pub enum Unit {
     RoundTrips,
 }
 
-/// A parameter of an algorithm.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Parameter {
-    /// As it is written in a scenario: lower case, words joined by `_`.
-    pub name: &'static str,
-    /// What it counts.
-    pub unit: Unit,
-    /// Its default value.
-    pub default: f64,
-    /// The least value allowed.
-    pub least: f64,
-    /// The largest value allowed.
-    pub most: f64,
-    /// One line: what it does.
-    pub meaning: &'static str,
-}
-
-impl Parameter {
-    /// A parameter with its default and the range `(least, most)` of its values.
-    pub const fn new(name: &'static str, unit: Unit, default: f64, range: (f64, f64), meaning: &'static str) -> Self {
-        Self { name, unit, default, least: range.0, most: range.1, meaning }
-    }
-
-    /// Whether `value` is in its range, and whole if it counts whole numbers.
-    pub fn allows(&self, value: f64) -> bool {
-        let whole = self.unit != Unit::Whole || value.trunc() == value;
-        (self.least..=self.most).contains(&value) && whole
-    }
-}
-
-/// What is known of an algorithm. Its texts are `'static`: an algorithm that is described only while the program runs, as from a
-/// binding, has to leak them once.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Info {
-    /// Its name in scenarios.
-    pub name: &'static str,
-    /// Its label in reports, as its authors write it: `"D-SACK"`.
-    pub label: &'static str,
-    /// One line: what it does.
-    pub summary: &'static str,
-    /// The RFC or paper it follows.
-    pub source: &'static str,
-    /// What it needs from the connection.
-    pub needs: &'static [Need],
-    /// What it is fair to at a shared bottleneck; `None` for judges and schedulers.
-    pub fairness: Option<Fairness>,
-    /// How it was validated.
-    pub validated: &'static str,
-    /// Its parameters.
-    pub parameters: &'static [Parameter],
-}
-
-impl Info {
-    /// An algorithm with a name and a summary, without needs and parameters. Its label is the name.
-    pub const fn new(name: &'static str, summary: &'static str) -> Self {
-        Self { name, label: name, summary, source: "", needs: &[], fairness: None, validated: "", parameters: &[] }
-    }
-
-    /// With a label other than the name.
-    #[must_use]
-    pub const fn label(mut self, label: &'static str) -> Self {
-        self.label = label;
-        self
-    }
-
-    /// With the RFC or paper it follows.
-    #[must_use]
-    pub const fn source(mut self, source: &'static str) -> Self {
-        self.source = source;
-        self
-    }
-
-    /// With what it needs of the connection.
-    #[must_use]
-    pub const fn needs(mut self, needs: &'static [Need]) -> Self {
-        self.needs = needs;
-        self
-    }
-
-    /// With what it is fair to at a shared bottleneck.
-    #[must_use]
-    pub const fn fairness(mut self, fairness: Fairness) -> Self {
-        self.fairness = Some(fairness);
-        self
-    }
-
-    /// With how it was validated.
-    #[must_use]
-    pub const fn validated(mut self, validated: &'static str) -> Self {
-        self.validated = validated;
-        self
-    }
-
-    /// With its parameters.
-    #[must_use]
-    pub const fn parameters(mut self, parameters: &'static [Parameter]) -> Self {
-        self.parameters = parameters;
-        self
-    }
-
-    /// The parameter called `name`.
-    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
-        self.parameters.iter().find(|p| p.name == name)
-    }
-}
-
 /// Values of an algorithm's parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values {
-    parameters: &'static [Parameter],
+    parameters: Cow<'static, [Parameter]>,
     values: Vec<f64>,
 }
 
 impl Values {
     /// The defaults.
     fn of(info: &Info) -> Self {
-        Self { parameters: info.parameters, values: info.parameters.iter().map(|p| p.default).collect() }
+        Self { parameters: info.parameters.clone(), values: info.parameters.iter().map(|p| p.default).collect() }
     }
 
     /// The value of a parameter.
@@ -259,7 +155,7 @@ impl Values {
     }
 
     /// Parameters and their values, in the order of the list.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static Parameter, f64)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (&Parameter, f64)> {
         self.parameters.iter().zip(self.values.iter().copied())
     }
 
@@ -286,7 +182,7 @@ pub struct Builtin<T: ?Sized> {
 
 impl<T: ?Sized> Debug for Builtin<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Written {
-        f.write_str(self.info.name)
+        f.write_str(&self.info.name)
     }
 }
 
@@ -344,14 +240,20 @@ impl<T: ?Sized + Kind> Choice<T> {
         let Some(i) = self.values.find(parameter) else {
             return Err(ConfigError::NoParameter {
                 kind: T::KIND,
-                name: self.name(),
+                name: self.name().to_owned(),
                 parameter: parameter.to_owned(),
-                known: self.info().parameters,
+                known: self.info().parameters.iter().map(|p| p.name.to_string()).collect(),
             });
         };
         let known = &self.info().parameters[i];
         if !known.allows(value) {
-            return Err(ConfigError::Parameter { kind: T::KIND, name: self.name(), parameter: known, value });
+            return Err(ConfigError::Parameter {
+                kind: T::KIND,
+                name: self.name().to_owned(),
+                parameter: known.name.to_string(),
+                allowed: (known.least, known.most),
+                value,
+            });
         }
         self.values.values[i] = value;
         Ok(self)
@@ -365,8 +267,8 @@ impl<T: ?Sized> Choice<T> {
     }
 
     /// Its name.
-    pub fn name(&self) -> &'static str {
-        self.info().name
+    pub fn name(&self) -> &str {
+        &self.info().name
     }
 
     /// Its parameters.
@@ -419,6 +321,12 @@ pub struct Registry<T: ?Sized> {
     known: Vec<Arc<dyn Factory<T>>>,
 }
 
+impl<T: ?Sized> Clone for Registry<T> {
+    fn clone(&self) -> Self {
+        Self { known: self.known.clone() }
+    }
+}
+
 impl<T: ?Sized + Kind> Default for Registry<T> {
     fn default() -> Self {
         Self { known: T::builtin().iter().map(|&b| Arc::new(b) as Arc<dyn Factory<T>>).collect() }
@@ -432,17 +340,28 @@ impl<T: ?Sized> Debug for Registry<T> {
 }
 
 impl<T: ?Sized + Kind> Registry<T> {
-    /// The registry with one more algorithm.
+    /// Adds an algorithm behind those that are registered.
     ///
     /// # Errors
-    /// If an algorithm of that name is registered already.
-    pub fn with(mut self, factory: impl Factory<T> + 'static) -> Result<Self, ConfigError> {
-        let name = factory.info().name;
+    /// If an algorithm of that name is registered already, or if a scenario could not hold the texts of its [`Info`]
+    /// ([`Info::check`]). The registry is unchanged then.
+    pub fn add(&mut self, factory: Arc<dyn Factory<T>>) -> Result<(), ConfigError> {
+        let info = factory.info();
+        let name = info.name.to_string();
+        info.check().map_err(|problem| ConfigError::Info { kind: T::KIND, name: name.clone(), problem })?;
         if self.known.iter().any(|f| f.info().name == name) {
             return Err(ConfigError::Taken { kind: T::KIND, name });
         }
-        self.known.push(Arc::new(factory));
-        Ok(self)
+        self.known.push(factory);
+        Ok(())
+    }
+
+    /// Returns the registry with one more algorithm.
+    ///
+    /// # Errors
+    /// As [`Registry::add`].
+    pub fn with(mut self, factory: impl Factory<T> + 'static) -> Result<Self, ConfigError> {
+        self.add(Arc::new(factory)).map(|()| self)
     }
 
     /// The algorithm called `name`, with the defaults of its parameters.
@@ -454,11 +373,11 @@ impl<T: ?Sized + Kind> Registry<T> {
         found.map(|f| Choice::shared(f.clone())).ok_or_else(|| ConfigError::Unknown {
             kind: T::KIND,
             name: name.to_owned(),
-            known: self.known.iter().map(|f| f.info().name).collect(),
+            known: self.known.iter().map(|f| f.info().name.to_string()).collect(),
         })
     }
 
-    /// All of them, with the defaults of their parameters.
+    /// All of them, with the defaults of their parameters, in the order of their registration.
     pub fn iter(&self) -> impl Iterator<Item = Choice<T>> + '_ {
         self.known.iter().map(|f| Choice::shared(f.clone()))
     }

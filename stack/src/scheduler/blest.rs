@@ -27,29 +27,33 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
         .label("BLEST")
         .source("Ferlin et al., IFIP Networking 2016; linux: mptcp_blest.c")
         .validated("hand-computed examples of the paper's rule and of the kernel's rule")
-        .parameters(&[
-            Parameter::new(
-                "delta",
-                Unit::Number,
-                1.0,
-                (0.0, 10.0),
-                "initial value of the correction factor of the estimate",
-            ),
-            Parameter::new(
-                "lambda",
-                Unit::Number,
-                0.001,
-                (0.0, 1.0),
-                "step of the correction factor: up after blocking, else down",
-            ),
-            Parameter::new(
-                "linux",
-                Unit::Whole,
-                0.0,
-                (0.0, 1.0),
-                "1: the rule of the out-of-tree kernel, which does not use delta and lambda",
-            ),
-        ]),
+        .parameters(
+            const {
+                &[
+                    Parameter::new(
+                        "delta",
+                        Unit::Number,
+                        1.0,
+                        (0.0, 10.0),
+                        "initial value of the correction factor of the estimate",
+                    ),
+                    Parameter::new(
+                        "lambda",
+                        Unit::Number,
+                        0.001,
+                        (0.0, 1.0),
+                        "step of the correction factor: up after blocking, else down",
+                    ),
+                    Parameter::new(
+                        "linux",
+                        Unit::Whole,
+                        0.0,
+                        (0.0, 1.0),
+                        "1: the rule of the out-of-tree kernel, which does not use delta and lambda",
+                    ),
+                ]
+            },
+        ),
     make: |_, values| {
         let linux = values.get("linux") == 1.0;
         let factor = if linux { 1.2 } else { values.get("delta") };

@@ -23,13 +23,17 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     .source("Kuhn et al., ICC 2014; the implementation in out-of-tree Linux")
     .validated("hand-computed sequences")
     .needs(&[Need::Backlog])
-    .parameters(&[Parameter::new(
-        "round_delay",
-        Unit::Time,
-        0.004,
-        (0.001, 0.1),
-        "one-way delays are rounded (half up) to multiples of this, in whole milliseconds",
-    )])
+    .parameters(
+        const {
+            &[Parameter::new(
+                "round_delay",
+                Unit::Time,
+                0.004,
+                (0.001, 0.1),
+                "one-way delays are rounded (half up) to multiples of this, in whole milliseconds",
+            )]
+        },
+    )
     .label("DAPS"),
     make: |_, values| {
         Box::new(Daps { grain: (1000.0 * values.get("round_delay")).round().max(1.0) as u64, ..Daps::default() })

@@ -18,16 +18,26 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
         .source("after Dreibholz et al., GLOBECOM 2010, Adhari et al. 2011, Tsai et al., IET Communications 2010")
         .validated("hand-computed examples")
         .needs(&[Need::Backlog])
-        .parameters(&[
-            Parameter::new("split", Unit::Whole, 0.0, (0.0, 1.0), "1: each subflow has an equal share of the buffers"),
-            Parameter::new(
-                "reschedule",
-                Unit::Whole,
-                0.0,
-                (0.0, 1.0),
-                "1: data that block half of the buffer are sent again",
-            ),
-        ]),
+        .parameters(
+            const {
+                &[
+                    Parameter::new(
+                        "split",
+                        Unit::Whole,
+                        0.0,
+                        (0.0, 1.0),
+                        "1: each subflow has an equal share of the buffers",
+                    ),
+                    Parameter::new(
+                        "reschedule",
+                        Unit::Whole,
+                        0.0,
+                        (0.0, 1.0),
+                        "1: data that block half of the buffer are sent again",
+                    ),
+                ]
+            },
+        ),
     make: |_, values| {
         Box::new(Estimating { splits: values.get("split") == 1.0, reschedules: values.get("reschedule") == 1.0 })
     },

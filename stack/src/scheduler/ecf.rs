@@ -22,16 +22,20 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
         .source("Lim et al., CoNEXT 2017; linux: mptcp_ecf.c")
         .validated("hand-computed examples of the paper's rule and of the kernel's rule")
         .needs(&[Need::Backlog])
-        .parameters(&[
-            Parameter::new(
-                "beta",
-                Unit::Number,
-                0.25,
-                (0.0, 10.0),
-                "hysteresis: how much longer it waits once it has begun to wait",
-            ),
-            Parameter::new("linux", Unit::Whole, 0.0, (0.0, 1.0), "1: the rule of the out-of-tree kernel"),
-        ]),
+        .parameters(
+            const {
+                &[
+                    Parameter::new(
+                        "beta",
+                        Unit::Number,
+                        0.25,
+                        (0.0, 10.0),
+                        "hysteresis: how much longer it waits once it has begun to wait",
+                    ),
+                    Parameter::new("linux", Unit::Whole, 0.0, (0.0, 1.0), "1: the rule of the out-of-tree kernel"),
+                ]
+            },
+        ),
     make: |_, values| Box::new(Ecf { beta: values.get("beta"), linux: values.get("linux") == 1.0, waiting: false }),
 };
 

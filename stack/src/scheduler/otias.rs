@@ -21,7 +21,7 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     .source("Yang, Wang, Amer, AINA workshops 2014; MP-DCCP's OTIAS module")
     .validated("hand-computed examples")
     .needs(&[Need::Backlog])
-    .parameters(&[Parameter::new("real", Unit::Whole, 0.0, (0.0, 1.0), "1: the number of rounds is not rounded down")]),
+    .parameters(const { &[Parameter::new("real", Unit::Whole, 0.0, (0.0, 1.0), "1: the number of rounds is not rounded down")] }),
     make: |_, values| Box::new(Otias { real: values.get("real") == 1.0 }),
 };
 

@@ -24,13 +24,17 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     .source("after Shi et al., USENIX ATC 2018")
     .validated("a hand-computed example; less data wait at the receiver than with `min-rtt`")
     .needs(&[Need::Backlog])
-    .parameters(&[Parameter::new(
-        "step",
-        Unit::Number,
-        0.25,
-        (0.0, 10.0),
-        "segments by which the distance ahead in the stream adapts",
-    )]),
+    .parameters(
+        const {
+            &[Parameter::new(
+                "step",
+                Unit::Number,
+                0.25,
+                (0.0, 10.0),
+                "segments by which the distance ahead in the stream adapts",
+            )]
+        },
+    ),
     make: |_, values| Box::new(Stms { step: values.get("step"), ..Stms::default() }),
 };
 

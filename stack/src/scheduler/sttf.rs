@@ -23,13 +23,17 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     .source("after Hurtig et al., IEEE/ACM Transactions on Networking 27(1), 2019; the authors' kernel")
     .validated("hand-computed examples")
     .needs(&[Need::Backlog])
-    .parameters(&[Parameter::new(
-        "alpha",
-        Unit::Share,
-        0.1,
-        (0.0, 1.0),
-        "round-trip times that differ by less than this share of the lowest one count as equal",
-    )])
+    .parameters(
+        const {
+            &[Parameter::new(
+                "alpha",
+                Unit::Share,
+                0.1,
+                (0.0, 1.0),
+                "round-trip times that differ by less than this share of the lowest one count as equal",
+            )]
+        },
+    )
     .label("STTF"),
     make: |_, values| Box::new(Sttf { alpha: values.get("alpha"), ..Sttf::default() }),
 };

@@ -16,7 +16,7 @@
 //! # Ok::<(), anabranch_stack::ConfigError>(())
 //! ```
 
-use crate::registry::{Choice, Info, Kind};
+use crate::registry::{Choice, Kind};
 
 mod controller;
 mod detector;
@@ -37,33 +37,16 @@ const LIVES: u64 = 50;
 
 /// The algorithm with its defaults, and with each parameter at either end of its range.
 fn variants<T: ?Sized + Kind>(choice: &Choice<T>) -> Vec<Choice<T>> {
-    described(choice.info());
+    if let Err(problem) = choice.info().check() {
+        panic!("\"{}\": {problem}", choice.name());
+    }
     let mut all = vec![choice.clone()];
-    for p in choice.info().parameters {
+    for p in choice.info().parameters.iter() {
         for value in [p.least, p.most] {
-            all.push(choice.clone().with(p.name, value).expect("either end of a range is allowed"));
+            all.push(choice.clone().with(&p.name, value).expect("either end of a range is allowed"));
         }
     }
     all
-}
-
-/// Checks that name, summary and parameters can be written in a scenario and in a list.
-fn described(info: &Info) {
-    let name = info.name;
-    let word = |text: &str, joint: char| {
-        text.starts_with(|c: char| c.is_ascii_lowercase())
-            && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == joint)
-    };
-    assert!(word(name, '-'), "\"{name}\": a name is lower case, its words are joined by \"-\"");
-    assert!(!info.summary.is_empty() && !info.summary.contains('\n'), "\"{name}\": a summary is one line");
-    for (i, p) in info.parameters.iter().enumerate() {
-        let at = format!("\"{name}\", parameter \"{}\"", p.name);
-        assert!(word(p.name, '_') && p.name != "name", "{at}: lower case, words joined by \"_\", and not \"name\"");
-        assert!(p.least < p.most && p.least.is_finite() && p.most.is_finite(), "{at}: the range is empty or endless");
-        assert!(p.allows(p.default), "{at}: the default {} is out of its range", p.default);
-        assert!(!p.meaning.is_empty(), "{at}: it needs a meaning");
-        assert!(info.parameters[..i].iter().all(|other| other.name != p.name), "{at}: it is there twice");
-    }
 }
 
 /// Prints the algorithm and the number of the life when a check in it panics.

@@ -78,7 +78,7 @@ impl Sender {
 #[test]
 fn split_acknowledgements_open_no_window() {
     for controller in Choice::<dyn Controller>::all() {
-        let name = controller.info().name;
+        let name = controller.name();
         let windows = [1000, 1].map(|each| {
             let mut s = Sender::new(&Config { controller: controller.clone(), byte_counting: true, ..tcp() }, 65_535);
             s.c.write(1_000_000);

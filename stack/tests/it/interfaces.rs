@@ -25,7 +25,7 @@ struct Made<T: ?Sized, F>(Info, F, std::marker::PhantomData<fn() -> Box<T>>);
 
 impl<T: ?Sized, F> std::fmt::Debug for Made<T, F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0.name)
+        f.write_str(&self.0.name)
     }
 }
 

@@ -58,7 +58,7 @@ struct KellyFactory;
 static KELLY: Info = Info::new("kelly", "OLIA's increase without its alpha")
     .source("Khalili et al., CoNEXT 2012")
     .fairness(Fairness::Connection)
-    .parameters(&[Parameter::new("gain", Unit::Number, 1.0, (0.1, 2.0), "of the increase")]);
+    .parameters(const { &[Parameter::new("gain", Unit::Number, 1.0, (0.1, 2.0), "of the increase")] });
 
 impl Factory<dyn Controller> for KellyFactory {
     fn info(&self) -> &Info {
@@ -106,7 +106,9 @@ struct SoonerFactory;
 
 static SOONER: Info = Info::new("sooner", "an acknowledgement sooner than a round trip is that of the original")
     .needs(&[Need::Timestamps])
-    .parameters(&[Parameter::new("part", Unit::Share, 0.5, (0.0, 1.0), "of a round trip that is too short for one")]);
+    .parameters(
+        const { &[Parameter::new("part", Unit::Share, 0.5, (0.0, 1.0), "of a round trip that is too short for one")] },
+    );
 
 impl Factory<dyn Judge> for SoonerFactory {
     fn info(&self) -> &Info {
@@ -148,13 +150,8 @@ impl Scheduler for Patient {
 #[derive(Debug)]
 struct PatientFactory;
 
-static PATIENT: Info = Info::new("patient", "waits a while for the fastest path").parameters(&[Parameter::new(
-    "patience",
-    Unit::Time,
-    0.02,
-    (0.001, 1.0),
-    "how long it waits at most",
-)]);
+static PATIENT: Info = Info::new("patient", "waits a while for the fastest path")
+    .parameters(const { &[Parameter::new("patience", Unit::Time, 0.02, (0.001, 1.0), "how long it waits at most")] });
 
 impl Factory<dyn Scheduler> for PatientFactory {
     fn info(&self) -> &Info {
@@ -207,9 +204,9 @@ fn a_stranger_is_found_by_name_and_keeps_its_own() {
     assert_eq!(registry.find("cubic").unwrap().name(), "cubic");
     assert_eq!(registry.iter().count(), Choice::<dyn Controller>::all().len() + 1);
     let taken = registry.with(KellyFactory).unwrap_err();
-    assert_eq!(taken, ConfigError::Taken { kind: "controller", name: "kelly" });
+    assert_eq!(taken, ConfigError::Taken { kind: "controller", name: "kelly".into() });
     let refused = Config::builder().judge(Choice::new(SoonerFactory)).timestamps(false).build().unwrap_err();
-    assert_eq!(refused, ConfigError::Needs { kind: "judge", name: "sooner", need: Need::Timestamps });
+    assert_eq!(refused, ConfigError::Needs { kind: "judge", name: "sooner".into(), need: Need::Timestamps });
 }
 
 fn strangers() -> Config {

@@ -182,7 +182,7 @@ fn traffic(value: &Value, shape: &Shape, seed: u64) -> Result<(Vec<(usize, usize
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use super::super::{Scenario, expanded_toml, parse};
+    use super::super::{Scenario, Source, parse};
 
     fn read(text: &str) -> Scenario {
         parse(text, "t", &[], None).unwrap_or_else(|e| panic!("{e}"))
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn written_out_it_is_the_same_scenario() {
         for text in [TREE.to_owned(), TREE.replace("permutation", "incast")] {
-            let long = expanded_toml(&text, "t", &[], Some(3)).unwrap();
+            let long = Source::new(&text).named("t").seed(3).expanded_toml().unwrap();
             assert!(!long.contains("topology") && !long.contains("traffic"));
             let short = parse(&text, "t", &[], Some(3)).unwrap();
             assert_eq!(format!("{short:?}"), format!("{:?}", read(&long)));

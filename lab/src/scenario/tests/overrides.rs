@@ -122,7 +122,7 @@ fn a_profile_sets_the_defaults_of_the_others() {
 /// A stored scenario names the profile of each connection, so that a later version with other defaults runs the same.
 #[test]
 fn a_stored_scenario_names_its_profile() {
-    let stored = |text: &str| resolved_toml(text, "t", &[], None).unwrap();
+    let stored = |text: &str| Source::new(text).named("t").resolved_toml().unwrap();
     assert!(stored("[transfer]\n[[path]]").contains("profile = \"modern\""));
     assert!(stored("connection = { profile = 'linux' }\n[transfer]\n[[path]]").contains("profile = \"linux-6.1\""));
     let two = "path = [{}]\n[[connection]]\ntransfer = {}\n[[connection]]\nprofile = 'classic'\ntransfer = {}";

@@ -1,22 +1,23 @@
 //! Algorithms and their parameters, from the registries.
 
-use anabranch_stack::registry::{Choice, Kind, Parameter, Unit};
+use anabranch_stack::config::{Registered, Registries};
+use anabranch_stack::registry::{Choice, Parameter, Unit};
 use toml::{Table, Value};
 
 use crate::torture::dice::{Dice, micros};
 
-/// A registered algorithm, now and then with parameters.
-pub fn any<T: ?Sized + Kind>(dice: &mut Dice) -> Value {
-    let all = Choice::<T>::all();
+/// One of the algorithms in `known`, now and then with parameters.
+pub fn any<T: ?Sized + Registered>(dice: &mut Dice, known: &Registries) -> Value {
+    let all: Vec<Choice<T>> = known.of().iter().collect();
     let info = all[dice.whole(0, all.len() as u64 - 1) as usize].info();
     if info.parameters.is_empty() || !dice.percent(30) {
-        return Value::from(info.name);
+        return Value::from(&*info.name);
     }
     let mut table = Table::new();
-    table.insert("name".into(), Value::from(info.name));
-    for parameter in info.parameters {
+    table.insert("name".into(), Value::from(&*info.name));
+    for parameter in info.parameters.iter() {
         if dice.percent(60) {
-            table.insert(parameter.name.into(), value(dice, parameter));
+            table.insert(parameter.name.to_string(), value(dice, parameter));
         }
     }
     Value::Table(table)

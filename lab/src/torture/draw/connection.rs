@@ -1,5 +1,6 @@
 //! The keys of a connection.
 
+use anabranch_stack::config::Registries;
 use anabranch_stack::controller::Controller;
 use anabranch_stack::detector::Detector;
 use anabranch_stack::judge::Judge;
@@ -15,11 +16,11 @@ use crate::scenario::schema::CONNECTION;
 use crate::torture::dice::{Dice, micros, table};
 
 /// A connection with `paths` paths.
-pub fn connection(dice: &mut Dice, kind: Kind, paths: usize, legacy: bool) -> Table {
+pub fn connection(dice: &mut Dice, kind: Kind, paths: usize, legacy: bool, known: &Registries) -> Table {
     let mut keys = Table::new();
     for key in CONNECTION.keys().filter(|key| key.often > 0) {
         if dice.percent(key.often) {
-            let value = drawn(dice, key).unwrap_or_else(|| value(dice, kind, key.name, legacy));
+            let value = drawn(dice, key).unwrap_or_else(|| value(dice, kind, key.name, legacy, known));
             keys.insert(key.name.into(), value);
         }
     }
@@ -68,15 +69,15 @@ fn memory(dice: &mut Dice) -> Value {
     Value::from(format!("4096 {} {most}", first.min(most)))
 }
 
-fn value(dice: &mut Dice, kind: Kind, key: &str, legacy: bool) -> Value {
+fn value(dice: &mut Dice, kind: Kind, key: &str, legacy: bool, known: &Registries) -> Value {
     match key {
         "controller" if legacy => dice.word(&words(legacy::CONTROLLERS)),
         "judge" | "recovery" if legacy => dice.word(&words(legacy::RECOVERIES)),
-        "controller" => algorithm::any::<dyn Controller>(dice),
-        "detector" => algorithm::any::<dyn Detector>(dice),
-        "reduction" => algorithm::any::<dyn Reduction>(dice),
-        "judge" | "recovery" => algorithm::any::<dyn Judge>(dice),
-        "scheduler" => algorithm::any::<dyn Scheduler>(dice),
+        "controller" => algorithm::any::<dyn Controller>(dice, known),
+        "detector" => algorithm::any::<dyn Detector>(dice, known),
+        "reduction" => algorithm::any::<dyn Reduction>(dice, known),
+        "judge" | "recovery" => algorithm::any::<dyn Judge>(dice, known),
+        "scheduler" => algorithm::any::<dyn Scheduler>(dice, known),
         "mss" if kind == Kind::Large => Value::Integer(dice.whole(1000, 9000) as i64),
         "mss" => {
             let (least, most) = dice.pick(&[(1, 100), (200, 1460), (1000, 1460), (1460, 65_455)]);

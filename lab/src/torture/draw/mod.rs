@@ -19,11 +19,12 @@ mod network;
 mod path;
 mod transfer;
 
+use anabranch_stack::config::Registries;
 use toml::{Table, Value};
 
 use super::dice::{Dice, micros, octets, table};
 use super::{expect, tree};
-use crate::scenario::{self, Scenario, middlebox};
+use crate::scenario::{Scenario, Source, middlebox};
 
 /// What kind of run a number stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +60,12 @@ pub struct Drawn {
     pub scenario: Scenario,
 }
 
-/// The scenario of the run `number`, or what the reader says if it cannot be mended, which is a fault of this module.
-pub fn draw(number: u64) -> Result<Drawn, String> {
-    let mut document = document(number);
+/// The scenario of the run `number` with algorithms of `known`, or what the reader says if it cannot be mended, which is a fault of
+/// this module.
+pub fn draw(number: u64, known: &Registries) -> Result<Drawn, String> {
+    let mut document = document(number, known);
     for _ in 0..200 {
-        match scenario::parse(&document.to_string(), "torture", &[], None) {
+        match Source::new(&document.to_string()).named("torture").registries(known).read() {
             Ok(scenario) => {
                 if !coarsen(&mut document, &scenario) && !limit_answers(&mut document, &scenario) {
                     return Ok(Drawn { document, scenario });
@@ -80,7 +82,7 @@ pub fn draw(number: u64) -> Result<Drawn, String> {
 }
 
 /// What is drawn, valid or not.
-fn document(number: u64) -> Table {
+fn document(number: u64, known: &Registries) -> Table {
     let mut dice = Dice::new(number, "scenario");
     let kind = Kind::of(number);
     let mut document = Table::new();
@@ -95,12 +97,12 @@ fn document(number: u64) -> Table {
         // The model of 2011 and generated networks have their own place, and not the large share.
         0..5 if kind == Kind::Any => {
             document.insert("stack".into(), Value::from("legacy-2011"));
-            network::short(&mut dice, kind, &mut document);
+            network::short(&mut dice, kind, &mut document, known);
             document.iter_mut().for_each(|(_, value)| delayed(value));
         }
-        5..10 if kind == Kind::Any => network::generated(&mut dice, &mut document),
-        10..20 => network::long(&mut dice, kind, &mut document),
-        _ => network::short(&mut dice, kind, &mut document),
+        5..10 if kind == Kind::Any => network::generated(&mut dice, &mut document, known),
+        10..20 => network::long(&mut dice, kind, &mut document, known),
+        _ => network::short(&mut dice, kind, &mut document, known),
     }
     document
 }
@@ -216,7 +218,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::scenario::schema;
+    use crate::scenario::{self, schema};
+
+    fn draw(number: u64) -> Result<Drawn, String> {
+        super::draw(number, &Registries::default())
+    }
 
     fn keys(value: &Value, all: &mut BTreeSet<String>) {
         match value {

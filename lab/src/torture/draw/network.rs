@@ -1,5 +1,6 @@
 //! Networks: disjoint paths, links behind routers, generated ones; and the connections over them.
 
+use anabranch_stack::config::Registries;
 use toml::{Table, Value};
 
 use super::keys::drawn;
@@ -23,7 +24,7 @@ fn is_legacy(document: &Table) -> bool {
 }
 
 /// `[[path]]`s, with one connection or several.
-pub fn short(dice: &mut Dice, kind: Kind, document: &mut Table) {
+pub fn short(dice: &mut Dice, kind: Kind, document: &mut Table, known: &Registries) {
     let n = width(dice, kind);
     let mut paths: Vec<Table> = (0..n).map(|_| path::path(dice, kind)).collect();
     if dice.percent(10) {
@@ -44,7 +45,7 @@ pub fn short(dice: &mut Dice, kind: Kind, document: &mut Table) {
     if !host.is_empty() && !is_legacy(document) {
         document.insert("host".into(), Value::Table(host));
     }
-    connections(dice, kind, document, |dice, keys, first| {
+    connections(dice, kind, document, known, |dice, keys, first| {
         // The first of several connections keeps the width of the run.
         if !first && dice.percent(60) {
             let some: Vec<Value> = names.iter().filter(|_| dice.percent(60)).map(|n| Value::from(n.as_str())).collect();
@@ -56,12 +57,18 @@ pub fn short(dice: &mut Dice, kind: Kind, document: &mut Table) {
 }
 
 /// Adds `[connection]` and `[transfer]`, or several `[[connection]]`s; `place` says where each one is.
-fn connections(dice: &mut Dice, kind: Kind, document: &mut Table, place: impl Fn(&mut Dice, &mut Table, bool)) {
+fn connections(
+    dice: &mut Dice,
+    kind: Kind,
+    document: &mut Table,
+    known: &Registries,
+    place: impl Fn(&mut Dice, &mut Table, bool),
+) {
     let legacy = is_legacy(document);
     let paths = document.get("path").or(document.get("link")).and_then(Value::as_array).map_or(1, Vec::len);
     let count = if dice.percent(80) { 1 } else { dice.whole(2, 3) };
     if count == 1 && !document.contains_key("link") {
-        let keys = connection::connection(dice, kind, paths, legacy);
+        let keys = connection::connection(dice, kind, paths, legacy, known);
         document.insert("transfer".into(), Value::Table(transfer::transfer(dice, kind, &keys)));
         document.insert("connection".into(), Value::Table(keys));
         return;
@@ -69,7 +76,7 @@ fn connections(dice: &mut Dice, kind: Kind, document: &mut Table, place: impl Fn
     let mut list = Vec::new();
     for i in 0..count {
         let kind = if i == 0 { kind } else { Kind::Any };
-        let mut keys = connection::connection(dice, kind, paths, legacy);
+        let mut keys = connection::connection(dice, kind, paths, legacy, known);
         // Datagrams beside the others.
         if i > 0 && dice.percent(30) && !legacy {
             keys.insert("protocol".into(), Value::from("udp"));
@@ -83,7 +90,7 @@ fn connections(dice: &mut Dice, kind: Kind, document: &mut Table, place: impl Fn
 }
 
 /// Links in series: access links, and one behind a router that all share.
-pub fn long(dice: &mut Dice, kind: Kind, document: &mut Table) {
+pub fn long(dice: &mut Dice, kind: Kind, document: &mut Table, known: &Registries) {
     let n = width(dice, kind);
     let node = |name: &str| Value::Table(Table::from_iter([("name".to_owned(), Value::from(name))]));
     document.insert("host".into(), Value::Array(vec![node("client"), node("server")]));
@@ -113,7 +120,7 @@ pub fn long(dice: &mut Dice, kind: Kind, document: &mut Table) {
     link(dice, "core", "r0", "r1");
     link(dice, "last", "r1", "server");
     document.insert("link".into(), Value::Array(links));
-    connections(dice, kind, document, |dice, keys, first| {
+    connections(dice, kind, document, known, |dice, keys, first| {
         keys.insert("client".into(), Value::from("client"));
         keys.insert("server".into(), Value::from("server"));
         let routes = routes.iter().filter(|_| first || dice.percent(60)).cloned().map(Value::Array);
@@ -125,7 +132,7 @@ pub fn long(dice: &mut Dice, kind: Kind, document: &mut Table) {
 }
 
 /// `[topology]` and `[traffic]`.
-pub fn generated(dice: &mut Dice, document: &mut Table) {
+pub fn generated(dice: &mut Dice, document: &mut Table, known: &Registries) {
     let mut topology = path::wire(dice, Kind::Any);
     if dice.percent(60) {
         topology.insert("kind".into(), Value::from("dumbbell"));
@@ -146,7 +153,7 @@ pub fn generated(dice: &mut Dice, document: &mut Table) {
     if dice.percent(60) {
         traffic.insert("subflows".into(), Value::Integer(dice.whole(1, 6) as i64));
     }
-    let keys = connection::connection(dice, Kind::Any, 1, false);
+    let keys = connection::connection(dice, Kind::Any, 1, false, known);
     let transfer = transfer::transfer(dice, Kind::Any, &keys);
     document.insert("topology".into(), Value::Table(topology));
     document.insert("traffic".into(), Value::Table(traffic));

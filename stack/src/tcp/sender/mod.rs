@@ -81,7 +81,7 @@ struct Rules {
 
 impl Rules {
     fn of(config: &Config, detector: &dyn Detector, judge: &dyn Judge) -> Self {
-        let needs = config.detector.info().needs;
+        let needs = &config.detector.info().needs;
         Self {
             response: config.response,
             paced: config.pacing,
