@@ -5,10 +5,21 @@
 //! 8684 3.2), has a limit of its own, apart from the limit of subflows. When it is reached, a new join replaces the oldest one,
 //! as in a SYN cache.
 
-use super::handshake::{Join, Member};
+use super::ahead;
+use super::handshake::{Idle, Join, Member};
 use crate::event::SubflowId;
 use crate::path::Path;
+use crate::seq::Seq;
 use crate::tcp::subflow::{State, Subflow};
+use crate::time::{Duration, Instant};
+
+/// How often the next octet of a subflow may arrive without a mapping before the subflow is reset. RFC 8684 3.3.1 leaves it a receive
+/// window of data: while mapped data arrive behind it, which the window bounds, no attempt counts. The peer then repeats it alone, and a
+/// middlebox that joins segments spares its mapping.
+const UNMAPPED: u32 = 4;
+
+/// The timer's interval when no subflow has its own timer running (`TCP_RTO_MIN`).
+const LEAST_IDLE: Duration = Duration::from_millis(200);
 
 /// The subflows of a connection, by number.
 #[derive(Debug, Default)]
@@ -98,5 +109,113 @@ impl Paths {
             }
             false
         });
+    }
+
+    // ---- all of them, or one -----------------------------------------------------------------------------
+
+    /// What was assigned to `from` last goes to `to`.
+    pub fn move_assigned(&mut self, from: SubflowId, to: SubflowId, octets: u64) {
+        let mut left = octets;
+        let mut pieces = Vec::new();
+        while let Some((start, end)) = self.members[from].ahead.take_back(left) {
+            left -= end - start;
+            pieces.push((start, end));
+        }
+        for (start, end) in pieces.into_iter().rev() {
+            self.members[to].ahead.push(start, end);
+        }
+    }
+
+    /// Octets that the largest send buffer of a subflow holds (`mptcp_propagate_sndbuf`).
+    pub fn memory_at_most(&self) -> u64 {
+        let largest = self.active().map(|(_, m)| m.ahead.memory()).max();
+        largest.filter(|&memory| memory > 0).unwrap_or(ahead::LEAST_MEMORY)
+    }
+
+    /// No other open subflow than `id` could have carried data. A subflow that is still joining has carried none.
+    pub fn is_alone(&self, id: SubflowId) -> bool {
+        self.active().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
+    }
+
+    /// A segment at `start` could not be taken, and that has been so for the next expected octet repeatedly.
+    pub fn comes_repeatedly(&mut self, id: SubflowId, start: Seq) -> bool {
+        let rcv_nxt = self.subflows[id].receiver.rcv_nxt;
+        let (seen, times) = &mut self.members[id].unmapped;
+        if start != rcv_nxt {
+            return false;
+        }
+        *times = if *seen == start { *times + 1 } else { 1 };
+        *seen = start;
+        *times >= UNMAPPED
+    }
+
+    /// Until the last of the subflows' own timers; those that make no progress do not count.
+    pub fn idle_interval(&self, now: Instant) -> Duration {
+        let progressing = self.active().filter(|(s, m)| s.state != State::Closed && m.idle.periods == 0);
+        let left =
+            progressing.filter(|(s, _)| s.sender.rto_at < Instant::FAR_FUTURE).map(|(s, _)| s.sender.rto_at.since(now));
+        left.max().filter(|left| left.0 > 0).unwrap_or(LEAST_IDLE)
+    }
+
+    /// A segment has arrived on `id`: a stale subflow works again.
+    #[inline]
+    pub fn note_heard(&mut self, now: Instant, id: SubflowId) {
+        let m = &mut self.members[id];
+        m.heard = now;
+        if m.idle.stale {
+            m.idle = Idle::default();
+        }
+    }
+
+    /// The subflow for a window probe, of those that `may`: one that works, with the shortest timeout.
+    pub fn prober(&self, may: impl Fn(&Subflow) -> bool) -> Option<SubflowId> {
+        let ready = self.active().filter(|(s, m)| m.ready && s.may_send() && may(s));
+        ready.min_by_key(|(s, _)| (s.is_stale(), s.rto())).map(|(s, _)| s.id)
+    }
+
+    /// Every subflow that works acknowledges.
+    pub fn acknowledge_on_all(&mut self) {
+        for &id in &self.active {
+            if self.members[id].ready && self.subflows[id].is_open() {
+                self.subflows[id].acks.now();
+            }
+        }
+    }
+
+    /// A subflow that can carry signals of the connection.
+    pub fn ready_subflow(&self) -> Option<SubflowId> {
+        self.active().find(|(s, m)| m.ready && s.is_open()).map(|(s, _)| s.id)
+    }
+
+    /// The handshake of the first subflow is not complete.
+    pub fn is_handshaking(&self) -> bool {
+        matches!(self.subflows[0].state, State::SynSent | State::SynReceived)
+    }
+
+    /// A segment has arrived on `id`: the peer is there.
+    pub fn note_sign_of_life(&mut self, now: Instant, id: SubflowId) {
+        let m = &mut self.members[id];
+        (m.heard, m.keepalives) = (now, 0);
+    }
+
+    /// Some subflow has not ended.
+    pub fn is_alive(&self) -> bool {
+        self.active().any(|(s, _)| s.state != State::Closed)
+    }
+
+    /// What was stuck on subflow `on`, and is not any more, has another way: not if that is the only subflow, nor if the others are backups,
+    /// which carry nothing while it works (RFC 8684 3.3.8).
+    pub fn has_way_from(&self, on: Option<SubflowId>) -> bool {
+        let works = |s: &Subflow, m: &Member| m.ready && s.may_send() && !s.is_stale() && !m.idle.stale;
+        let regular = self.active().any(|(s, m)| works(s, m) && !m.is_backup());
+        self.active().any(|(s, m)| m.ready && s.is_open() && Some(s.id) != on && !(regular && m.is_backup()))
+    }
+
+    /// The only subflow there has been has acknowledged all data, with the keys in the place of a DSS, which who has had our first mapping
+    /// only sends with data of its own (RFC 8684 3.1), and no DATA_ACK of data has come since: the peer may be plain TCP (3.7), which would
+    /// take a second copy for further octets.
+    pub fn may_be_plain(&self) -> bool {
+        let [m] = &self.members[..] else { return false };
+        m.join == Join::First && m.acked_bare && !m.dss_confirmed && self.subflows[0].is_open()
     }
 }

@@ -33,12 +33,12 @@ impl Connection {
         counts.data_segments_in += u64::from(seg.payload.len > 0);
         self.fast.invalidate();
         if self.manner.patience.on {
-            self.note_sign_of_life(now, id);
+            self.paths.note_sign_of_life(now, id);
         }
         let before = self.send.una();
         self.receive(now, id, seg);
         if self.config.stale_after > 0 {
-            self.note_heard(now, id);
+            self.paths.note_heard(now, id);
             self.arm_idle_timer(now, self.send.una() > before);
         }
         self.progress(now);
@@ -244,7 +244,7 @@ impl Connection {
             let repeated = self.recv.end().is_some();
             end.into_iter().for_each(|end| self.recv.end_at(end));
             if self.config.as_linux && self.recv.end().is_some() && !repeated {
-                self.acknowledge_on_all();
+                self.paths.acknowledge_on_all();
             }
             // Linux's acknowledgements all carry the DATA_FIN, so answers would be answered: only one that ends this is sent.
             let asked = !repeated

@@ -4,7 +4,6 @@
 use super::scheduling::Pick;
 use super::{Connection, Outgoing};
 use crate::event::{SendBlock, SendKind, SubflowId};
-use crate::mptcp::ahead;
 use crate::mptcp::handshake::Member;
 use crate::path::Path;
 use crate::scheduler::linux::piece_end;
@@ -121,7 +120,7 @@ impl Connection {
                 }
                 Some(Pick::Move { from, to, octets }) if moves < self.paths.rows.len() => {
                     moves += 1;
-                    self.move_assigned(from, to, octets);
+                    self.paths.move_assigned(from, to, octets);
                 }
                 _ => return,
             }
@@ -142,19 +141,6 @@ impl Connection {
         self.distribution.reach() == Reach::Windows
             && small
             && !(2 * room >= self.send.largest_window() && (idle || !self.config.nagle))
-    }
-
-    /// What was assigned to `from` last goes to `to`.
-    fn move_assigned(&mut self, from: SubflowId, to: SubflowId, octets: u64) {
-        let mut left = octets;
-        let mut pieces = Vec::new();
-        while let Some((start, end)) = self.paths.members[from].ahead.take_back(left) {
-            left -= end - start;
-            pieces.push((start, end));
-        }
-        for (start, end) in pieces.into_iter().rev() {
-            self.paths.members[to].ahead.push(start, end);
-        }
     }
 
     /// Data that waits on a subflow that takes none, because it has timed out or is now a backup, goes to the others, if there are some.
@@ -323,12 +309,7 @@ impl Connection {
     /// Octets that the send buffer of the connection holds: as many as the largest of its subflows' (`mptcp_propagate_sndbuf`).
     #[inline(always)]
     pub(super) fn buffered_at_most(&self) -> u64 {
-        if self.distribution.reach() == Reach::Memory { self.memory_at_most() } else { u64::MAX }
-    }
-
-    fn memory_at_most(&self) -> u64 {
-        let largest = self.paths.active().map(|(_, m)| m.ahead.memory()).max();
-        largest.filter(|&memory| memory > 0).unwrap_or(ahead::LEAST_MEMORY)
+        if self.distribution.reach() == Reach::Memory { self.paths.memory_at_most() } else { u64::MAX }
     }
 
     /// Octets that are assigned and not sent yet.

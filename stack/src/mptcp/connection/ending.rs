@@ -122,7 +122,7 @@ impl Connection {
     /// like [`Connection::abort`].
     pub fn fast_close(&mut self) {
         self.fast.invalidate();
-        let Some(id) = self.ready_subflow().filter(|_| self.negotiation.is_multipath() && !self.closed) else {
+        let Some(id) = self.paths.ready_subflow().filter(|_| self.negotiation.is_multipath() && !self.closed) else {
             self.abort();
             return;
         };

@@ -37,11 +37,6 @@ pub(super) struct Failing {
     tries: u32,
 }
 
-/// How often the next octet of a subflow may arrive without a mapping before the subflow is reset. RFC 8684 3.3.1 leaves it a receive
-/// window of data: while mapped data arrive behind it, which the window bounds, no attempt counts. The peer then repeats it alone, and a
-/// middlebox that joins segments spares its mapping.
-const UNMAPPED: u32 = 4;
-
 /// The mapping of `seg` that maps payload, if it does, and whether its last octet is a DATA_FIN. That of the third ACK is of the first data (3.1).
 fn own_mapping(seg: &Segment) -> Option<(Mapping, bool)> {
     match seg.options.mptcp {
@@ -76,11 +71,6 @@ impl Connection {
         let s = &self.paths.subflows[id];
         let next = s.sender.board.is_empty().then_some(s.sender.nxt);
         self.send.contiguous(id, (s.first_own(), u64::from(s.fast_open.tx)), next)
-    }
-
-    /// No other open subflow than `id` could have carried data. A subflow that is still joining has carried none.
-    fn is_alone(&self, id: SubflowId) -> bool {
-        self.paths.active().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
     }
 
     // ---- becoming plain TCP ------------------------------------------------------------------------------------
@@ -212,21 +202,9 @@ impl Connection {
     /// RFC 8684 3.3.1, 3.7: data arrived without a mapping. If the next expected octet arrives so repeatedly, and nothing else does, the subflow is
     /// reset.
     pub(super) fn on_unmapped(&mut self, id: SubflowId, start: Seq) {
-        if self.comes_repeatedly(id, start) {
+        if self.paths.comes_repeatedly(id, start) {
             self.reset(id, EndReason::Middlebox, Signal::None, middlebox());
         }
-    }
-
-    /// A segment at `start` could not be taken, and that has been so for the next expected octet repeatedly.
-    fn comes_repeatedly(&mut self, id: SubflowId, start: Seq) -> bool {
-        let rcv_nxt = self.paths.subflows[id].receiver.rcv_nxt;
-        let (seen, times) = &mut self.paths.members[id].unmapped;
-        if start != rcv_nxt {
-            return false;
-        }
-        *times = if *seen == start { *times + 1 } else { 1 };
-        *seen = start;
-        *times >= UNMAPPED
     }
 
     /// A checksum has failed on `id`, and MP_FAIL has had no answer yet. A join that completes meanwhile has numbers of its own.
@@ -300,7 +278,7 @@ impl Connection {
             }
         }
         // Its boundaries are not those of what has arrived before. The peer sends it again, perhaps with other boundaries.
-        if !self.paths.members[id].checks.can_tell(start, end) && !self.comes_repeatedly(id, start) {
+        if !self.paths.members[id].checks.can_tell(start, end) && !self.paths.comes_repeatedly(id, start) {
             return false;
         }
         let checks = &mut self.paths.members[id].checks;
@@ -350,7 +328,7 @@ impl Connection {
     fn on_broken(&mut self, id: SubflowId, k: &Keys, broken: Broken) -> bool {
         self.events.push_back(Event::ChecksumFailed { subflow: id, data: broken.data });
         let dsn = k.peer_first_dsn.wrapping_add(broken.data);
-        if !self.is_alone(id) || self.recv.held().1 > 0 || broken.data < self.recv.nxt() {
+        if !self.paths.is_alone(id) || self.recv.held().1 > 0 || broken.data < self.recv.nxt() {
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
             return false;
         }
@@ -382,7 +360,7 @@ impl Connection {
         // "the receiver of an MP_FAIL MUST also respond with an MP_FAIL in the reverse direction"
         let ours = self.failing.map(|f| f.dsn);
         let dsn = ours.unwrap_or(k.peer_first_dsn.wrapping_add(self.recv.nxt()));
-        if !self.is_alone(id) {
+        if !self.paths.is_alone(id) {
             // The peer should have sent it on a RST: other subflows carried data too, or a join completed meanwhile. The peer did
             // not take the failed data, even if it acknowledged it on the subflow.
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());

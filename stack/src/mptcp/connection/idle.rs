@@ -8,11 +8,9 @@ use super::Connection;
 use crate::event::{FallbackCause, SubflowId};
 use crate::mptcp::handshake::{Idle, Member};
 use crate::mptcp::timers::Timer;
-use crate::tcp::subflow::{State, Subflow};
-use crate::time::{Duration, Instant};
+use crate::tcp::subflow::Subflow;
+use crate::time::Instant;
 
-/// The timer's interval when no subflow has its own timer running (`TCP_RTO_MIN`).
-const LEAST: Duration = Duration::from_millis(200);
 /// What a subflow without work sends again at a time: the data of one write buffer.
 const AGAIN: u64 = 1 << 15;
 
@@ -22,25 +20,7 @@ impl Connection {
         if self.config.stale_after == 0 || !self.may_duplicate() || self.send.una() == self.send.nxt() || self.closed {
             self.timers.stop(Timer::Idle);
         } else if advanced || !self.timers.runs(Timer::Idle) {
-            self.timers.set(Timer::Idle, now + self.idle_interval(now));
-        }
-    }
-
-    /// Until the last of the subflows' own timers; those that make no progress do not count.
-    fn idle_interval(&self, now: Instant) -> Duration {
-        let progressing = self.paths.active().filter(|(s, m)| s.state != State::Closed && m.idle.periods == 0);
-        let left =
-            progressing.filter(|(s, _)| s.sender.rto_at < Instant::FAR_FUTURE).map(|(s, _)| s.sender.rto_at.since(now));
-        left.max().filter(|left| left.0 > 0).unwrap_or(LEAST)
-    }
-
-    /// A segment has arrived on `id`: a stale subflow works again.
-    #[inline]
-    pub(super) fn note_heard(&mut self, now: Instant, id: SubflowId) {
-        let m = &mut self.paths.members[id];
-        m.heard = now;
-        if m.idle.stale {
-            m.idle = Idle::default();
+            self.timers.set(Timer::Idle, now + self.paths.idle_interval(now));
         }
     }
 
@@ -67,7 +47,7 @@ impl Connection {
                 m.idle = Idle::default();
             }
         }
-        if free.is_some() && self.may_be_plain() {
+        if free.is_some() && self.paths.may_be_plain() {
             self.fall_back(0, FallbackCause::Options);
             return;
         }
@@ -78,7 +58,7 @@ impl Connection {
                 self.send.repeat(self.send.una(), end);
             }
         }
-        self.timers.set(Timer::Idle, now + self.idle_interval(now));
+        self.timers.set(Timer::Idle, now + self.paths.idle_interval(now));
     }
 
     /// `id` has made no progress for another period: if that is one too many, and another subflow does better, its data goes there.

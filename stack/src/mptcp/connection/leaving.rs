@@ -136,7 +136,7 @@ impl Connection {
     /// There is nothing to send. A subflow may have gone without an input that would see it, at the call of `withdraw`: if it was the last one, or
     /// had the last data in flight, a timer begins.
     fn rest(&mut self, now: Instant, quiescent: bool) {
-        if self.paths.removal_due || !self.is_alive() {
+        if self.paths.removal_due || !self.paths.is_alive() {
             self.progress(now);
         }
         if quiescent {
@@ -379,7 +379,7 @@ impl Connection {
             let id = self.repeater()?;
             return Some(self.send(now, id, (self.send.edge(), 1), SendKind::Reinjection, 0));
         }
-        let id = self.prober(|_| true)?;
+        let id = self.paths.prober(|_| true)?;
         let (data, mss) = (self.send.nxt(), u64::from(self.paths.subflows[id].sender.mss));
         let usable = self.send.usable().min(mss);
         let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
@@ -393,16 +393,10 @@ impl Connection {
         Some(self.send(now, id, (data, len as u32), kind, 0))
     }
 
-    /// The subflow for a window probe, of those that `may`: one that works, with the shortest timeout.
-    fn prober(&self, may: impl Fn(&Subflow) -> bool) -> Option<SubflowId> {
-        let ready = self.paths.active().filter(|(s, m)| m.ready && s.may_send() && may(s));
-        ready.min_by_key(|(s, _)| (s.is_stale(), s.rto())).map(|(s, _)| s.id)
-    }
-
     /// The subflow that can repeat the octet beyond the window: it does not have it in flight itself.
     fn repeater(&self) -> Option<SubflowId> {
         let has = |s: &Subflow| s.sender.board.iter().any(|sent| sent.data + u64::from(sent.len) > self.send.edge());
-        if self.may_duplicate() { self.prober(|s| !has(s)) } else { None }
+        if self.may_duplicate() { self.paths.prober(|s| !has(s)) } else { None }
     }
 
     /// A DATA_FIN without data (RFC 8684 3.3.3): its mapping has subflow sequence number 0 and length 1.
@@ -442,25 +436,11 @@ impl Connection {
         self.send.fin_sent();
         self.timers.set(Timer::DataFin, now + patience);
         if tries == 0 && self.config.as_linux {
-            self.acknowledge_on_all();
+            self.paths.acknowledge_on_all();
         }
         let mut dss = self.dss(&k, id, None);
         dss.data_fin = true;
         dss.mapping = Some(self.mapping(&k, id, self.send.written(), 0, 1));
         Some(self.acknowledgement(now, id, Mptcp::Dss(dss)))
-    }
-
-    /// Every subflow that works acknowledges.
-    pub(super) fn acknowledge_on_all(&mut self) {
-        for &id in &self.paths.active {
-            if self.paths.members[id].ready && self.paths.subflows[id].is_open() {
-                self.paths.subflows[id].acks.now();
-            }
-        }
-    }
-
-    /// A subflow that can carry signals of the connection.
-    pub(super) fn ready_subflow(&self) -> Option<SubflowId> {
-        self.paths.active().find(|(s, m)| m.ready && s.is_open()).map(|(s, _)| s.id)
     }
 }

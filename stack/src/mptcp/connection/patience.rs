@@ -48,14 +48,10 @@ impl Connection {
             self.manner.patience.waiting = None;
             return;
         }
-        let mark = (self.send.una(), self.is_handshaking());
+        let mark = (self.send.una(), self.paths.is_handshaking());
         if self.manner.patience.waiting.is_none_or(|w| w.mark != mark) {
             self.manner.patience.waiting = Some(Waiting { since: now, mark });
         }
-    }
-
-    fn is_handshaking(&self) -> bool {
-        matches!(self.paths.subflows[0].state, State::SynSent | State::SynReceived)
     }
 
     /// Something sent is not acknowledged: data, the SYN of the connection, or the end of the stream.
@@ -68,14 +64,8 @@ impl Connection {
             _ => matches!(self.send.fin(), Fin::Sent { .. }),
         };
         let s = &self.paths.subflows[0];
-        let syn = self.is_handshaking() && s.sender.nxt > s.iss;
+        let syn = self.paths.is_handshaking() && s.sender.nxt > s.iss;
         self.send.una() < self.send.nxt() || ending || syn
-    }
-
-    /// A segment has arrived on `id`: the peer is there.
-    pub(super) fn note_sign_of_life(&mut self, now: Instant, id: SubflowId) {
-        let m = &mut self.paths.members[id];
-        (m.heard, m.keepalives) = (now, 0);
     }
 
     /// Retransmissions are not counted on a connection's last subflow if there is a user timeout: that says when to give up.

@@ -275,7 +275,7 @@ impl Connection {
         }
         self.tell_scheduler(now, id, result.acked, result.lost);
         if self.config.stale_after > 0 {
-            self.note_heard(now, id);
+            self.paths.note_heard(now, id);
             self.arm_idle_timer(now, self.send.una() > before);
         }
         if idle || self.retransmission.is_some() {

@@ -40,7 +40,7 @@ impl Connection {
         if self.config.stale_after > 0 {
             self.arm_idle_timer(now, false);
         }
-        if self.closed || self.is_alive() || !self.negotiation.is_multipath() {
+        if self.closed || self.paths.is_alive() || !self.negotiation.is_multipath() {
             self.timers.stop(Timer::Orphaned);
             return;
         }
@@ -85,11 +85,6 @@ impl Connection {
                 self.paths.subflows[id].close |= !needed;
             }
         }
-    }
-
-    /// Some subflow has not ended.
-    pub(super) fn is_alive(&self) -> bool {
-        self.paths.active().any(|(s, _)| s.state != State::Closed)
     }
 
     /// Aborts the connection because the peer has been silent for too long (RFC 9293 3.8.3, R2).
@@ -153,7 +148,7 @@ impl Connection {
             // 3.2: a join that fails has no other effect.
             _ => !matches!(self.paths.members[id].join, Join::First | Join::Done),
         };
-        if !self.is_alive() && !self.closed && !waits {
+        if !self.paths.is_alive() && !self.closed && !waits {
             self.closed = true;
             self.events.push_back(Event::Aborted(reason));
         }

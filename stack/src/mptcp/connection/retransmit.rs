@@ -12,10 +12,9 @@
 use super::{Connection, FIN_BACKOFF, FIN_TRIES};
 use crate::config::Acknowledgement;
 use crate::event::{FallbackCause, SubflowId};
-use crate::mptcp::handshake::{Join, Member};
 use crate::mptcp::timers::Timer;
 use crate::ranges::RangeSet;
-use crate::tcp::subflow::{State, Subflow};
+use crate::tcp::subflow::State;
 use crate::time::Instant;
 
 /// The oldest data without a DATA_ACK is retransmitted when [`Timer::Data`] expires: how often it has been, and how much of it next.
@@ -110,11 +109,11 @@ impl Connection {
         let idle = || {
             let mut alive = self.paths.active().filter(|(s, _)| s.state != State::Closed);
             alive.all(|(s, _)| s.sender.board.is_empty())
-                && self.send.reinjections().next(|on| self.has_way_from(on)).is_none()
+                && self.send.reinjections().next(|on| self.paths.has_way_from(on)).is_none()
         };
         if !missing {
             self.stop_retransmission();
-        } else if !idle() || self.ready_subflow().is_none() {
+        } else if !idle() || self.paths.ready_subflow().is_none() {
             // Data is in flight or waits for reinjection, or no subflow can carry it: the timer does not run.
             self.timers.stop(Timer::Data);
         } else {
@@ -145,28 +144,12 @@ impl Connection {
         self.timers.stop(Timer::Data);
     }
 
-    /// What was stuck on subflow `on`, and is not any more, has another way: not if that is the only subflow, nor if the others are backups,
-    /// which carry nothing while it works (RFC 8684 3.3.8).
-    fn has_way_from(&self, on: Option<SubflowId>) -> bool {
-        let works = |s: &Subflow, m: &Member| m.ready && s.may_send() && !s.is_stale() && !m.idle.stale;
-        let regular = self.paths.active().any(|(s, m)| works(s, m) && !m.is_backup());
-        self.paths.active().any(|(s, m)| m.ready && s.is_open() && Some(s.id) != on && !(regular && m.is_backup()))
-    }
-
-    /// The only subflow there has been has acknowledged all data, with the keys in the place of a DSS, which who has had our first mapping
-    /// only sends with data of its own (RFC 8684 3.1), and no DATA_ACK of data has come since: the peer may be plain TCP (3.7), which would
-    /// take a second copy for further octets.
-    pub(super) fn may_be_plain(&self) -> bool {
-        let [m] = &self.paths.members[..] else { return false };
-        m.join == Join::First && m.acked_bare && !m.dss_confirmed && self.paths.subflows[0].is_open()
-    }
-
     /// The timer has expired: retransmits the first missing data.
     pub(super) fn on_data_timer(&mut self, now: Instant) {
         if !self.timers.has_expired(Timer::Data, now) {
             return;
         }
-        if self.may_be_plain() {
+        if self.paths.may_be_plain() {
             self.fall_back(0, FallbackCause::Options);
             return;
         }

@@ -158,7 +158,7 @@ impl Connection {
         if !self.negotiation.is_confirmed() || self.closed || !addresses {
             return None;
         }
-        let id = self.ready_subflow()?;
+        let id = self.paths.ready_subflow()?;
         let dss = self.signal_option(id);
         let room = self.removal_room(id, &dss);
         if let Some(ids) = self.addresses.next_removals(room) {

@@ -67,7 +67,7 @@ impl Connection {
         first = first.min(self.timers.next());
         // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
         let waits = self.send.fin() != Fin::Open || self.addresses.announces();
-        if waits && !self.closed && self.negotiation.is_multipath() && self.ready_subflow().is_some() {
+        if waits && !self.closed && self.negotiation.is_multipath() && self.paths.ready_subflow().is_some() {
             if let Fin::Sent { .. } = self.send.fin() {
                 first = first.min(self.timers.at(Timer::DataFin));
             }
