@@ -7,7 +7,7 @@
 //! use anabranch_lab::scenario::Source;
 //!
 //! let text = "
-//!     transfer = { bytes = '2 MB' }
+//!     transfer = { bytes = '20 MB' }
 //!     path = [{ rate = '20 Mbit/s', delay = '10 ms' }, { rate = '5 Mbit/s', delay = '40 ms' }]
 //! ";
 //! let goodput = |scheduler: &str| {
