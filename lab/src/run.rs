@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::legacy;
 use crate::metrics::items::Items;
 use crate::metrics::series::Series;
 use crate::scenario::{Connection, Protocol, Scenario, Stack};
@@ -264,7 +265,7 @@ fn within(scenario: &Scenario, sink: Option<Sink>, taps: Option<Taps>, budget: &
         return Run::unbuilt(Some(limit));
     }
     let beginning = Progress { total: sim::world::total(scenario), ..Progress::default() };
-    let Some(mut world) = World::new(scenario, sink, &|| watch(&beginning)) else {
+    let Some(mut world) = World::new(scenario, sink, &legacy::session::session, &|| watch(&beginning)) else {
         return Run::unbuilt(exceeded.get());
     };
     if budget.limits.no_series {

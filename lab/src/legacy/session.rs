@@ -24,6 +24,7 @@ use crate::scenario::{Application, Extent, Scenario};
 use crate::sim::app::NEVER;
 use crate::sim::network::Network;
 use crate::sim::packet::{Packet, PacketId};
+use crate::sim::session::{Session, Slot};
 
 mod data;
 mod handshake;
@@ -47,8 +48,8 @@ struct Ends {
 /// One connection.
 #[derive(Debug)]
 pub struct Legacy {
-    pub(crate) account: ConnectionAccount,
-    pub(crate) last_progress: u64,
+    account: ConnectionAccount,
+    last_progress: u64,
     index: usize,
     name: String,
     seed: u64,
@@ -69,10 +70,15 @@ pub struct Legacy {
     app_slot: usize,
 }
 
+/// The connection `index` of `scenario`, to start at `started` ([`sim::session::Make`](crate::sim::session::Make)).
+pub fn session(scenario: &Scenario, index: usize, started: u64, slots: [usize; 3]) -> Box<dyn Session> {
+    Box::new(Legacy::new(scenario, index, started, slots))
+}
+
 impl Legacy {
-    /// The connection `index` of `scenario`, to start at `started`.
-    pub fn new(scenario: &Scenario, index: usize, model: &Model, started: u64, slots: [usize; 3]) -> Self {
+    fn new(scenario: &Scenario, index: usize, started: u64, slots: [usize; 3]) -> Self {
         let c = &scenario.connections[index];
+        let model = &c.legacy.expect("the connection is of the model");
         let (octets, until) = match c.transfer.application {
             Application::Bulk(Extent::Bytes(n)) => (n, NEVER),
             Application::Bulk(Extent::Duration(d)) => (u64::MAX / 2, started.saturating_add(d.0)),
@@ -102,7 +108,7 @@ impl Legacy {
     }
 
     /// The application's slot is due: the start, the first write, or the end of writing.
-    pub fn on_application(&mut self, net: &mut Network) {
+    fn on_application(&mut self, net: &mut Network) {
         if self.account.done.is_some() {
             return;
         }
@@ -127,7 +133,7 @@ impl Legacy {
     }
 
     /// The client's timer slot is due.
-    pub fn on_timer(&mut self, net: &mut Network) {
+    fn on_timer(&mut self, net: &mut Network) {
         if self.account.done.is_none() {
             self.sender.on_timer(net.now);
             self.after(net);
@@ -135,7 +141,7 @@ impl Legacy {
     }
 
     /// A packet arrives at its host.
-    pub fn on_packet(&mut self, net: &mut Network, id: PacketId) {
+    fn on_arrival(&mut self, net: &mut Network, id: PacketId) {
         if self.account.done.is_some() {
             return;
         }
@@ -167,19 +173,47 @@ impl Legacy {
         packet.wire_len = wire_len(segment.payload.len, options);
         net.send(packet);
     }
+}
 
-    /// How many cuts were undone, by subflow.
-    pub fn undone(&self) -> Vec<u64> {
-        self.sender.subflows().iter().map(|s| s.undone).collect()
+impl Session for Legacy {
+    fn on_packet(&mut self, net: &mut Network, id: PacketId) {
+        self.on_arrival(net, id);
+    }
+
+    fn on_slot(&mut self, net: &mut Network, slot: Slot) {
+        match slot {
+            Slot::ClientTimer | Slot::ServerTimer => self.on_timer(net),
+            Slot::Applications => self.on_application(net),
+        }
+    }
+
+    fn account(&self) -> &ConnectionAccount {
+        &self.account
+    }
+
+    fn account_mut(&mut self) -> &mut ConnectionAccount {
+        &mut self.account
+    }
+
+    fn into_account(self: Box<Self>) -> ConnectionAccount {
+        self.account
+    }
+
+    fn last_progress(&self) -> u64 {
+        self.last_progress
     }
 
     /// Data are in flight or nothing was ever read: if nothing happens any more, the connection is stuck, not idle.
-    pub fn is_stuck(&self) -> bool {
-        self.account.read == 0 || self.sender.subflows().iter().any(|s| s.outstanding() > 0)
+    fn stuck_since(&self) -> Option<u64> {
+        let stuck = self.account.read == 0 || self.sender.subflows().iter().any(|s| s.outstanding() > 0);
+        stuck.then_some(self.last_progress)
     }
 
-    /// The state of every subflow.
-    pub fn sample(&self, at: u64, tuples: &[SubflowAccount], out: &mut Vec<Sample>) {
+    fn close(&mut self, _net: &Network, subflows: &mut [SubflowAccount], _leads: bool) {
+        subflows.iter_mut().zip(self.sender.subflows()).for_each(|(account, s)| account.undone = s.undone);
+    }
+
+    fn sample(&self, at: u64, tuples: &[SubflowAccount], out: &mut Vec<Sample>) {
         for (i, (s, account)) in self.sender.subflows().iter().zip(tuples).enumerate() {
             if !s.established {
                 continue;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 use anabranch_stack::event::{EndReason, FallbackCause, SubflowId};
+use anabranch_stack::host::path_manager::Change;
 use anabranch_stack::host::{Addresses, ConnectionId, Endpoint, Transmit};
 use anabranch_stack::segment::{Flags, Mptcp, Payload, Segment};
 use anabranch_stack::tcp::State;
@@ -15,7 +16,7 @@ use anabranch_stack::{Connection, Event};
 use super::error_queue::ErrorQueue;
 use super::flow::Flow;
 use super::mptcp::Names;
-use super::mptcp::manager::{Change, Manager};
+use super::mptcp::manager::Manager;
 use super::over::Taken;
 use super::report::{Step, Stop};
 use super::settings::Options;
@@ -304,7 +305,7 @@ impl Host {
     /// wants, and updates the error queues.
     pub fn pump(&mut self) -> Step<()> {
         self.drain()?;
-        while self.manager.open(&mut self.endpoint) {
+        while self.manager.open(&mut self.endpoint, self.now) {
             self.drain()?;
         }
         let waiting: Vec<_> = self.known.iter().filter(|(_, k)| !k.errors.is_idle()).map(|(id, _)| *id).collect();
@@ -333,7 +334,7 @@ impl Host {
             let Some((id, event)) = self.endpoint.poll_event() else { return Ok(()) };
             self.count()?;
             let opened = self.active.contains(&id);
-            self.manager.on_event(&mut self.endpoint, id, opened, &event, &self.reachable);
+            self.manager.on_event(&mut self.endpoint, self.now, (id, opened), &event, &self.reachable);
             self.note(id, event);
         }
     }
@@ -425,7 +426,7 @@ impl Host {
     pub fn change_paths(&mut self, changes: &[Change]) -> Step<()> {
         for change in changes {
             for id in self.endpoint.connections().collect::<Vec<_>>() {
-                self.manager.apply(&mut self.endpoint, id, self.active.contains(&id), *change);
+                self.manager.apply(&mut self.endpoint, self.now, id, *change);
             }
         }
         self.pump()

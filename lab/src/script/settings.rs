@@ -7,12 +7,13 @@ use std::path::PathBuf;
 
 use anabranch_stack::Config;
 use anabranch_stack::config::Profile;
+use anabranch_stack::host::path_manager::Change;
 use anabranch_stack::time::Duration;
 
 use super::ast::OptionLine;
 use super::fast_open::{CLIENT, KEY, Key, SERVER};
 use super::listing::Socket;
-use super::mptcp::manager::{Change, Manager};
+use super::mptcp::manager::Manager;
 use super::over::ROOM;
 use super::report::{Note, Step};
 

@@ -7,6 +7,7 @@ use anabranch_stack::segment::{Payload, Segment};
 use super::app::{NEVER, Source};
 use super::network::Network;
 use super::packet::{Packet, PacketId};
+use super::session::{Session, Slot};
 use crate::metrics::account::{ConnectionAccount, SubflowAccount};
 
 /// Octets of an IPv4 and a UDP header.
@@ -18,8 +19,8 @@ const TWINS: u64 = 4096;
 /// One flow.
 #[derive(Debug)]
 pub struct Datagrams {
-    pub(super) account: ConnectionAccount,
-    pub(super) last_progress: u64,
+    account: ConnectionAccount,
+    last_progress: u64,
     index: usize,
     source: Source,
     source_is_over: bool,
@@ -47,7 +48,7 @@ impl Datagrams {
     }
 
     /// Sends what is due.
-    pub fn on_application(&mut self, net: &mut Network) {
+    fn on_application(&mut self, net: &mut Network) {
         let now = net.now;
         if self.account.began.is_none() {
             self.account.began = Some(now);
@@ -75,7 +76,7 @@ impl Datagrams {
     }
 
     /// A datagram arrives.
-    pub fn on_packet(&mut self, net: &mut Network, id: PacketId) {
+    fn on_datagram(&mut self, net: &mut Network, id: PacketId) {
         let now = net.now;
         let (payload, up) = (net.pool.get(id).segment.payload, net.pool.get(id).up);
         let octets = u64::from(payload.len);
@@ -110,9 +111,39 @@ impl Datagrams {
             self.account.done = Some(net.now);
         }
     }
+}
 
-    /// The run is over. If the last datagrams were lost, no arrival has ended the flow.
-    pub fn on_silence(&mut self, net: &mut Network) {
+impl Session for Datagrams {
+    fn on_packet(&mut self, net: &mut Network, id: PacketId) {
+        self.on_datagram(net, id);
+    }
+
+    fn on_slot(&mut self, net: &mut Network, _slot: Slot) {
+        self.on_application(net);
+    }
+
+    fn account(&self) -> &ConnectionAccount {
+        &self.account
+    }
+
+    fn account_mut(&mut self) -> &mut ConnectionAccount {
+        &mut self.account
+    }
+
+    fn into_account(self: Box<Self>) -> ConnectionAccount {
+        self.account
+    }
+
+    fn last_progress(&self) -> u64 {
+        self.last_progress
+    }
+
+    fn stuck_since(&self) -> Option<u64> {
+        Some(self.last_progress)
+    }
+
+    /// If the last datagrams were lost, no arrival has ended the flow.
+    fn on_end_of_run(&mut self, net: &mut Network) {
         self.finish(net);
     }
 }

@@ -9,7 +9,8 @@
 //! - boxes that change, drop or delay segments: [`middlebox`]
 //! - applications: [`app`]; what they draw: `draw`
 //! - routes: [`routes`]; links and packets on them: [`network`]
-//! - connections and constant-rate flows with their applications: [`stream`], [`datagrams`]
+//! - connections and constant-rate flows with their applications: [`stream`], [`datagrams`]; what the event loop asks of them:
+//!   [`session`]
 //! - which paths a connection joins: [`paths`]; its measures when a transfer's time is over: `measured`
 //! - bytes: [`content`], [`codec`]; captures of a run: [`tap`]
 //! - the record of protocol events and its hash: [`trace`]
@@ -31,6 +32,7 @@ pub mod paths;
 pub mod queue;
 pub mod radio;
 pub mod routes;
+pub mod session;
 pub mod slots;
 pub mod stream;
 pub mod tap;

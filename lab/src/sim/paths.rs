@@ -1,28 +1,27 @@
-//! The path manager of a connection: which paths the client joins, and when (RFC 8684 3.4; the policy is this laboratory's).
+//! The paths of a connection in the simulator: the client's path manager, scheduled changes, and which interfaces are there.
 //!
-//! A path is a pair of interfaces with a route between them; its number is the address identifier of both. The client joins
-//! a path when it knows the server's address there: that of the first subflow, or one that came in an ADD_ADDR. A join that
-//! failed, or a subflow that ended before the connection, is tried again after ten seconds. An interface that is gone neither
-//! sends nor answers.
+//! A path is a pair of interfaces with a route between them; its number is the address identifier of both, and the path manager's
+//! number of the pair. An interface that is gone neither sends nor answers.
 
 use std::net::IpAddr;
 
+use anabranch_stack::host::path_manager::{Attempt, Change, Join, Local, Pair, PairManager, PathManager as _};
 use anabranch_stack::path::Policy;
 use anabranch_stack::segment::AddrId;
+use anabranch_stack::time::Instant;
 
 use super::app::NEVER;
 use super::codec::addresses;
 use super::packet::{CLIENT, SERVER};
 use crate::scenario::{PathAction, PathChange, PathManager, Scenario};
 
-/// A join that failed is tried again after this.
-const REJOIN_AFTER: u64 = 10_000_000_000;
-
 /// The paths of one connection.
 #[derive(Debug)]
 pub struct Paths {
-    /// It joins paths by itself.
-    automatic: bool,
+    /// The client's path manager.
+    manager: PairManager,
+    /// The scenario's word for the path manager.
+    word: PathManager,
     /// Interface addresses of each path: client's and server's.
     addresses: Vec<[IpAddr; 2]>,
     /// Per path: the client's interface is there, and the server's.
@@ -31,12 +30,22 @@ pub struct Paths {
     backup: Vec<[bool; 2]>,
     /// Per path: what both hosts are told of it.
     policies: Vec<Policy>,
-    /// Per path: a subflow is open or being opened.
-    joined: Vec<bool>,
-    /// Paths to join, each with the earliest time for it.
-    wanted: Vec<(u64, usize)>,
     /// Scheduled changes, the next one at the end.
     changes: Vec<PathChange>,
+}
+
+/// The path manager of host `side`. A scenario with `full-mesh` has a path for each pair of interfaces already: the routes are known.
+fn manager(word: PathManager, addresses: &[[IpAddr; 2]], side: usize) -> PairManager {
+    let pair = |(path, ends): (usize, &[IpAddr; 2])| Pair {
+        local: AddrId { id: path as u8, addr: ends[side] },
+        remote: ends[1 - side],
+        remote_id: Some(path as u8),
+    };
+    let pairs = addresses.iter().enumerate().map(pair);
+    match word {
+        PathManager::OnePerInterface | PathManager::FullMesh => PairManager::one_per_interface(pairs),
+        PathManager::None => PairManager::none(pairs),
+    }
 }
 
 impl Paths {
@@ -44,14 +53,16 @@ impl Paths {
     pub fn new(scenario: &Scenario, index: usize) -> Self {
         let c = &scenario.connections[index];
         let n = c.paths.len();
+        let addresses = addresses(scenario, c);
+        let backup: Vec<_> = c.paths.iter().map(|p| [p.iter().any(|l| scenario.links[*l].backup); 2]).collect();
+        let client = manager(c.path_manager, &addresses, CLIENT);
         Self {
-            automatic: c.path_manager != PathManager::None,
-            addresses: addresses(scenario, c),
+            manager: backup.iter().enumerate().fold(client, |m, (path, backup)| m.with_backup(path, backup[CLIENT])),
+            word: c.path_manager,
+            addresses,
             present: vec![[true; 2]; n],
-            backup: c.paths.iter().map(|p| [p.iter().any(|l| scenario.links[*l].backup); 2]).collect(),
+            backup,
             policies: c.paths.iter().map(|p| over(p.iter().map(|l| scenario.links[*l].policy))).collect(),
-            joined: vec![false; n],
-            wanted: Vec::new(),
             changes: c.path_changes.iter().rev().copied().collect(),
         }
     }
@@ -73,16 +84,12 @@ impl Paths {
 
     /// The server's addresses that the first subflow does not show, one identifier each (RFC 8684 3.4.1).
     pub fn to_advertise(&self) -> Vec<AddrId> {
-        let mut known = vec![self.addresses[0][SERVER]];
-        let mut new = Vec::new();
-        for path in 0..self.addresses.len() {
-            let address = self.address(path);
-            if self.automatic && self.present[path][SERVER] && !known.contains(&address.addr) {
-                known.push(address.addr);
-                new.push(address);
-            }
+        let mut server = manager(self.word, &self.addresses, SERVER);
+        for path in (0..self.present.len()).filter(|&path| !self.present[path][SERVER]) {
+            server.on_local(Instant(0), Change::Gone(self.local(path, SERVER)));
         }
-        new
+        let signalled = server.announce().into_iter().filter(|local| local.signal);
+        signalled.map(|Local { id, addr, .. }| AddrId { id, addr }).collect()
     }
 
     /// The client's address on the first path.
@@ -95,67 +102,55 @@ impl Paths {
         AddrId { id: path as u8, addr: self.addresses[path][SERVER] }
     }
 
+    /// The interface of host `side` on `path`.
+    fn local(&self, path: usize, side: usize) -> Local {
+        let (addr, backup) = (self.addresses[path][side], self.backup[path][side]);
+        Local { id: path as u8, addr, port: None, signal: side == SERVER, subflow: true, backup }
+    }
+
     /// A subflow is open or being opened on `path`.
     pub fn opened(&mut self, path: usize) {
-        self.joined[path] = true;
+        self.manager.on_opened(path);
     }
 
-    /// The connection is established: the paths that lead to the same address of the server are wanted.
-    pub fn on_connected(&mut self) {
-        self.want(self.addresses[0][SERVER]);
+    /// The client's connection is established.
+    pub fn on_connected(&mut self, now: u64) {
+        let [local, remote] = self.addresses[0];
+        let first = Pair { local: AddrId { id: 0, addr: local }, remote, remote_id: Some(0) };
+        self.manager.on_connected(Instant(now), first, true);
     }
 
-    /// The server has told its address `server`.
-    pub fn on_address(&mut self, server: IpAddr) {
-        self.want(server);
-    }
-
-    fn want(&mut self, server: IpAddr) {
-        if self.automatic {
-            let leads = |p: &usize| self.addresses[*p][SERVER] == server && !self.joined[*p];
-            let paths: Vec<usize> = (1..self.addresses.len()).filter(leads).collect();
-            self.wanted.extend(paths.into_iter().map(|p| (0, p)));
-        }
+    /// The server has told its address.
+    pub fn on_address(&mut self, now: u64, address: AddrId) {
+        self.manager.on_address(Instant(now), address, None);
     }
 
     /// The server has removed the address with this identifier.
     pub fn on_removal(&mut self, id: u8) {
-        self.wanted.retain(|(_, path)| *path != usize::from(id));
+        self.manager.on_removal(id);
     }
 
-    /// A subflow on `path` has ended, and the connection has not.
-    pub fn on_ended(&mut self, now: u64, path: usize, closed: bool) {
-        self.joined[path] = false;
-        if self.automatic && !closed {
-            self.wanted.push((now + REJOIN_AFTER, path));
-        }
+    /// A subflow on `path` has ended; `over`: the connection, too.
+    pub fn on_ended(&mut self, now: u64, path: usize, over: bool) {
+        self.manager.on_ended(Instant(now), path, over);
     }
 
-    /// The next path to join now, with `open`. What cannot be opened stays wanted (before the peer has confirmed the keys of the
-    /// connection nothing can).
+    /// Opens the next subflow whose time has come, with `open`, which is given the path and whether the subflow is a backup, and returns
+    /// the subflow. Returns the path and the subflow.
     pub fn join(&mut self, now: u64, mut open: impl FnMut(usize, bool) -> Option<usize>) -> Option<(usize, usize)> {
-        let mut k = 0;
-        while k < self.wanted.len() {
-            let (at, path) = self.wanted[k];
-            if self.joined[path] || !self.present[path][CLIENT] {
-                self.wanted.swap_remove(k);
-                continue;
-            }
-            if at <= now {
-                if let Some(subflow) = open(path, self.backup[path][CLIENT]) {
-                    self.joined[path] = true;
-                    return Some((path, subflow));
-                }
-            }
-            k += 1;
-        }
-        None
+        let mut opened = None;
+        let mut attempt = |join: &Join| {
+            opened = open(join.pair, join.backup);
+            if opened.is_some() { Attempt::Opened } else { Attempt::NotYet }
+        };
+        let path = self.manager.open_next(Instant(now), &mut attempt)?.pair;
+        opened.map(|subflow| (path, subflow))
     }
 
     /// A path is wanted.
     #[inline]
     pub fn wants(&self) -> bool {
-        !self.wanted.is_empty()
+        self.manager.wants()
     }
 
     /// The next change that is due.
@@ -170,8 +165,14 @@ impl Paths {
             PathAction::Backup => *backup = true,
             PathAction::Regular => *backup = false,
         }
-        if change.client && change.action == PathAction::Add {
-            self.wanted.push((now, change.path));
+        if change.client {
+            let local = self.local(change.path, CLIENT);
+            let change = match change.action {
+                PathAction::Add => Change::Added(local),
+                PathAction::Remove => Change::Gone(local),
+                PathAction::Backup | PathAction::Regular => Change::Priority(local),
+            };
+            self.manager.on_local(Instant(now), change);
         }
         Some(change)
     }
@@ -179,11 +180,9 @@ impl Paths {
     /// When something is due next.
     pub fn wake(&self, now: u64) -> u64 {
         let change = self.changes.last().map_or(NEVER, |c| c.at.0);
-        let join = self.wanted.iter().map(|w| w.0).filter(|&at| at > now).min();
-        change.min(join.unwrap_or(NEVER))
+        change.min(self.manager.poll_timeout(Instant(now)).map_or(NEVER, |at| at.0))
     }
 }
-
 /// The policy of a path over these links: a link that says nothing changes nothing.
 fn over(links: impl Iterator<Item = Policy>) -> Policy {
     links.fold(Policy::default(), |sum, link| Policy {

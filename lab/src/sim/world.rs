@@ -9,10 +9,10 @@ use super::measured::Measured;
 use super::network::Network;
 use super::packet::{CLIENT, SERVER};
 use super::rng::Rng;
+use super::session::{self, Make, Slot};
 use super::stream::{Next, Stream};
 use super::tap::Taps;
 use super::trace::{Hashes, Sink, Trace, Watch};
-use crate::legacy::session::Legacy;
 use crate::metrics::account::ConnectionAccount;
 use crate::metrics::items::Items;
 use crate::metrics::recovery::Recovery;
@@ -78,19 +78,40 @@ impl Outcome {
     }
 }
 
+/// A session. The engine's connections are called directly: an event of theirs takes less time than a call by table.
 #[derive(Debug)]
 enum Session {
     Stream(Box<Stream>),
-    Datagrams(Box<Datagrams>),
-    Legacy(Box<Legacy>),
+    Other(Box<dyn session::Session>),
 }
 
 impl Session {
+    #[inline]
     fn account(&mut self) -> &mut ConnectionAccount {
         match self {
             Self::Stream(s) => &mut s.account,
-            Self::Datagrams(d) => &mut d.account,
-            Self::Legacy(l) => &mut l.account,
+            Self::Other(s) => s.account_mut(),
+        }
+    }
+
+    fn any(&self) -> &dyn session::Session {
+        match self {
+            Self::Stream(s) => &**s,
+            Self::Other(s) => &**s,
+        }
+    }
+
+    fn any_mut(&mut self) -> &mut dyn session::Session {
+        match self {
+            Self::Stream(s) => &mut **s,
+            Self::Other(s) => &mut **s,
+        }
+    }
+
+    fn into_account(self) -> ConnectionAccount {
+        match self {
+            Self::Stream(s) => s.account,
+            Self::Other(s) => s.into_account(),
         }
     }
 }
@@ -146,8 +167,9 @@ fn page_of(scenario: &Scenario, i: usize, pages: &[Option<usize>], net: &mut Net
 }
 
 impl World {
-    /// Sets the scene. The scenario was validated. `None` if `ask` does not want to go on.
-    pub fn new(scenario: &Scenario, sink: Option<Sink>, ask: Ask<'_>) -> Option<Self> {
+    /// Sets the scene. The scenario was validated. `other` makes the sessions of connections that are not the engine's. `None` if
+    /// `ask` does not want to go on.
+    pub fn new(scenario: &Scenario, sink: Option<Sink>, other: Make<'_>, ask: Ask<'_>) -> Option<Self> {
         let n = scenario.connections.len();
         let mut net = Network::new(scenario, 1 + SLOTS_PER_SESSION * n, Trace::new(sink), ask)?;
         let mut changes: Vec<(LinkId, Change)> = Vec::new();
@@ -178,8 +200,8 @@ impl World {
             due.push(c.transfer.length().map_or(NEVER, |length| started.saturating_add(length.0)));
             let slots = [slot, slot + 1, slot + APP];
             sessions.push(match (&c.legacy, Source::new(&c.transfer, c.config.mss, started, net.path_rate(i, 0))) {
-                (Some(model), _) => Session::Legacy(Box::new(Legacy::new(scenario, i, model, started, slots))),
-                (None, Some(source)) => Session::Datagrams(Box::new(Datagrams::new(i, source, slot + APP))),
+                (Some(_), _) => Session::Other(other(scenario, i, started, slots)),
+                (None, Some(source)) => Session::Other(Box::new(Datagrams::new(i, source, slot + APP))),
                 (None, None) => Session::Stream(Box::new(Stream::new(scenario, i, started, slots, pages[i]))),
             });
         }
@@ -281,8 +303,7 @@ impl World {
                     return;
                 }
             }
-            Session::Datagrams(flow) => flow.on_packet(&mut self.net, id),
-            Session::Legacy(legacy) => legacy.on_packet(&mut self.net, id),
+            Session::Other(session) => session.on_packet(&mut self.net, id),
         }
         self.note_end(i);
     }
@@ -294,9 +315,7 @@ impl World {
                 let side = if what == 0 { CLIENT } else { SERVER };
                 stream.on_timer(&mut self.net, side);
             }
-            Session::Datagrams(flow) => flow.on_application(&mut self.net),
-            Session::Legacy(legacy) if what == APP => legacy.on_application(&mut self.net),
-            Session::Legacy(legacy) => legacy.on_timer(&mut self.net),
+            Session::Other(session) => session.on_slot(&mut self.net, Slot::ALL[what]),
         }
         self.note_end(i);
     }
@@ -343,16 +362,7 @@ impl World {
             t.wire = self.net.wire(i, tuple);
             t.capacity = self.net.capacity_since_start(i, t.path);
         }
-        let undone = match &self.sessions[i] {
-            Session::Stream(stream) => stream.undone(&subflows),
-            Session::Legacy(legacy) => legacy.undone(),
-            Session::Datagrams(_) => Vec::new(),
-        };
-        subflows.iter_mut().zip(undone).for_each(|(t, n)| t.undone = n);
-        if let Session::Stream(stream) = &mut self.sessions[i] {
-            stream.tell_causes(&mut subflows);
-            stream.close(&self.net, !self.helpers[i]);
-        }
+        self.sessions[i].any_mut().close(&self.net, &mut subflows, !self.helpers[i]);
         let account = self.sessions[i].account();
         account.subflows = subflows;
         account.ended = self.net.now;
@@ -371,10 +381,9 @@ impl World {
             }
             let there = series.take(|at, out| {
                 for (session, flow) in sessions.iter().zip(&net.flows) {
-                    match session {
-                        Session::Stream(s) if s.account.done.is_none() => s.sample(at, &flow.tuples, out),
-                        Session::Legacy(l) if l.account.done.is_none() => l.sample(at, &flow.tuples, out),
-                        _ => {}
+                    let session = session.any();
+                    if session.account().done.is_none() {
+                        session.sample(at, &flow.tuples, out);
                     }
                 }
             });
@@ -388,20 +397,13 @@ impl World {
     fn finish(mut self, end: End) -> Outcome {
         let now = self.net.now;
         for i in 0..self.sessions.len() {
-            // Datagrams may all have been lost, the last one with them.
-            if let Session::Datagrams(flow) = &mut self.sessions[i] {
-                flow.on_silence(&mut self.net);
-            }
+            self.sessions[i].any_mut().on_end_of_run(&mut self.net);
             if self.sessions[i].account().ended > 0 {
                 continue;
             }
             self.close_account(i);
-            let (stuck, last_progress) = match &self.sessions[i] {
-                Session::Stream(s) => (s.stuck_since(), s.last_progress),
-                Session::Datagrams(d) => (Some(d.last_progress), d.last_progress),
-                Session::Legacy(l) => (l.is_stuck().then_some(l.last_progress), l.last_progress),
-            };
-            let asleep = matches!(&self.sessions[i], Session::Stream(s) if s.is_asleep());
+            let session = self.sessions[i].any();
+            let (stuck, last_progress, asleep) = (session.stuck_since(), session.last_progress(), session.is_asleep());
             let account = self.sessions[i].account();
             account.asleep = asleep;
             if let (Some(began), Some(stuck), None) = (account.began, stuck, account.done) {
@@ -413,12 +415,7 @@ impl World {
             }
         }
         let Self { net, sessions, series, events, .. } = self;
-        let account = |s: Session| match s {
-            Session::Stream(s) => s.account,
-            Session::Datagrams(d) => d.account,
-            Session::Legacy(l) => l.account,
-        };
-        let accounts = sessions.into_iter().map(account).collect();
+        let accounts = sessions.into_iter().map(Session::into_account).collect();
         let radio = net.radio_counts();
         let busy = net.busy(now);
         let (hashes, trace_error, capture_error) = net.finish();

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::check;
 use super::expect::Expected;
 use super::ledger::{Ledger, Shared};
+use crate::legacy;
 use crate::run::unwound;
 use crate::scenario::{Scenario, Stack};
 use crate::sim::tap::Taps;
@@ -112,7 +113,8 @@ fn world(
     watch: Option<Shared>,
     expected: &Expected,
 ) -> Result<Outcome, Finding> {
-    let mut world = World::new(scenario, sink, &|| ControlFlow::Continue(())).expect("it is told to go on");
+    let mut world = World::new(scenario, sink, &legacy::session::session, &|| ControlFlow::Continue(()))
+        .expect("it is told to go on");
     if let Some(taps) = taps {
         world.capture(scenario, taps);
     }

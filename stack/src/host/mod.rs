@@ -8,6 +8,7 @@
 //! - [`table`]: the connection and subflow of each 4-tuple
 //! - [`octets`]: send and receive buffers; segments refer to their octets by offset
 //! - [`endpoint`]: all of these together
+//! - [`path_manager`]: which addresses a connection advertises, and which subflows it opens
 //!
 //! `listen` and `table` work with any kind of address. The simulator uses them too; its addresses are numbers and its payloads are
 //! references.
@@ -61,6 +62,7 @@ mod fast_open;
 pub mod listen;
 mod messages;
 pub mod octets;
+pub mod path_manager;
 mod reopening;
 pub mod table;
 mod unpredictable;

@@ -1,68 +1,27 @@
-//! When the host advertises its addresses and opens subflows: what `ip mptcp endpoint` and `ip mptcp limits` configure on Linux.
-//!
-//! An endpoint with the flag `signal` is advertised (ADD_ADDR) once the connection is established, one with `subflow` joins from its
-//! address to that of the peer's first subflow. An address that the peer advertises is joined from the address of our first subflow,
-//! if the limits allow it.
+//! The host's path manager, as `ip mptcp endpoint` and `ip mptcp limits` configure it on Linux. The policy is the engine's
+//! ([`LinuxManager`]); here are the commands, and one manager for each connection.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU16;
 
-use anabranch_stack::event::SubflowId;
-use anabranch_stack::host::{Addresses, ConnectionId, Endpoint};
-use anabranch_stack::tcp::State;
-use anabranch_stack::tcp::subflow::Subflow;
-use anabranch_stack::{Connection, Event};
+use anabranch_stack::Event;
+use anabranch_stack::host::path_manager::{
+    Change, Join, Limits, LinuxManager, Local, PathManager, handle_event, handle_local, open_subflows,
+};
+use anabranch_stack::host::{ConnectionId, Endpoint};
+use anabranch_stack::time::Instant;
 
 use crate::scenario::nearest::did_you_mean;
 use crate::script::report::{Step, Stop};
 
-/// An address of ours beside that of the first subflow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Local {
-    /// Identifier.
-    pub id: u8,
-    /// Address.
-    pub addr: IpAddr,
-    /// Port to advertise.
-    pub port: Option<NonZeroU16>,
-    /// It is advertised.
-    pub signal: bool,
-    /// Subflows are opened from it.
-    pub subflow: bool,
-    /// They are backups.
-    pub backup: bool,
-}
-
-/// What is configured.
-#[derive(Clone, Debug)]
+/// What is configured, and the managers of the connections.
+#[derive(Clone, Debug, Default)]
 pub struct Manager {
     /// Our addresses.
     pub endpoints: Vec<Local>,
-    /// Subflows of a connection beside the first.
-    subflows: usize,
-    /// How many of the peer's addresses are joined.
-    accepted: usize,
-    /// Subflows to open as soon as the connection may have them (RFC 8684 3.1: a DSS has to arrive first).
-    wanted: Vec<(ConnectionId, IpAddr, SocketAddr, bool)>,
-}
-
-impl Default for Manager {
-    /// The limits are those of Linux.
-    fn default() -> Self {
-        Self { endpoints: Vec::new(), subflows: 2, accepted: 0, wanted: Vec::new() }
-    }
-}
-
-/// What to do with the connections there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// There is a new endpoint.
-    Added(Local),
-    /// An endpoint is gone.
-    Gone(Local),
-    /// An endpoint is a backup, or is none.
-    Priority(Local),
+    limits: Limits,
+    connections: BTreeMap<ConnectionId, LinuxManager>,
 }
 
 const FLAGS: [&str; 4] = ["signal", "subflow", "backup", "nobackup"];
@@ -147,8 +106,8 @@ impl Manager {
     fn limit(&mut self, rest: &[&str]) -> Step<()> {
         for pair in rest.chunks(2) {
             match pair {
-                ["subflows" | "subflow", n] => self.subflows = number::<u8>(n)?.into(),
-                ["add_addr_accepted" | "add_addr_accept", n] => self.accepted = number::<u8>(n)?.into(),
+                ["subflows" | "subflow", n] => self.limits.subflows = number::<u8>(n)?.into(),
+                ["add_addr_accepted" | "add_addr_accept", n] => self.limits.accepted = number::<u8>(n)?.into(),
                 other => {
                     return Stop::lacks(format!(
                         "ip mptcp limits set {}: subflows, add_addr_accepted",
@@ -179,7 +138,7 @@ impl Manager {
         if !words.contains(&"-m") {
             flags.push("signal");
         }
-        (self.endpoints, self.subflows, self.accepted) = (Vec::new(), 8, 8);
+        (self.endpoints, self.limits) = (Vec::new(), Limits { subflows: 8, accepted: 8 });
         let mut addr = local;
         for _ in 0..count.min(8u8) {
             addr = next(addr);
@@ -194,92 +153,48 @@ impl Manager {
     pub fn on_event(
         &mut self,
         endpoint: &mut Endpoint,
-        id: ConnectionId,
-        opened: bool,
+        now: Instant,
+        (id, opened): (ConnectionId, bool),
         event: &Event,
         reachable: &[IpAddr],
     ) {
         match event {
-            Event::Connected => {
-                for local in self.endpoints.clone() {
-                    self.apply(endpoint, id, opened, Change::Added(local));
-                }
-            }
-            Event::RemoteAddress { addr, port, .. } if self.accepted > 0 => {
-                let near = reachable.iter().any(|near| same_network(*near, *addr));
-                if let (Some(first), true) = (endpoint.addresses(id, 0), near) {
-                    let port = port.map_or(first.remote.port(), NonZeroU16::get);
-                    self.wanted.push((id, first.local.ip(), SocketAddr::new(*addr, port), false));
-                }
-            }
+            Event::Connected => drop(self.connections.insert(id, LinuxManager::new(&self.endpoints, self.limits))),
+            Event::RemoteAddress { addr, .. } if !reachable.iter().any(|near| same_network(*near, *addr)) => return,
             _ => {}
+        }
+        if let Some(manager) = self.connections.get_mut(&id) {
+            manager.set_limits(self.limits);
+            handle_event(manager, endpoint, now, (id, opened), event);
         }
     }
 
     /// Does what a change of the configuration means to a connection.
-    pub fn apply(&mut self, endpoint: &mut Endpoint, id: ConnectionId, opened: bool, change: Change) {
-        // A connection that is gone, or has no identifier left, has no part in it.
-        match change {
-            Change::Added(local) => {
-                let _ = endpoint.identify(id, local.addr, local.id);
-                if local.signal {
-                    let _ = endpoint.advertise_port(id, local.addr, local.port);
-                }
-                let first = endpoint.addresses(id, 0).filter(|_| local.subflow && opened);
-                if let Some(first) = first {
-                    self.wanted.push((id, local.addr, first.remote, local.backup));
-                }
-            }
-            Change::Gone(local) => drop(endpoint.withdraw(id, local.addr)),
-            Change::Priority(local) => {
-                let count = endpoint.connection(id).map_or(0, |c| c.subflows().len());
-                let from = |s: &usize| endpoint.addresses(id, *s).is_some_and(|a| a.local.ip() == local.addr);
-                for subflow in (0..count).filter(from).collect::<Vec<_>>() {
-                    let _ = endpoint.set_backup(id, subflow, local.backup);
-                }
-            }
-        }
+    pub fn apply(&mut self, endpoint: &mut Endpoint, now: Instant, id: ConnectionId, change: Change) {
+        let new = || LinuxManager::new(&self.endpoints, self.limits);
+        handle_local(self.connections.entry(id).or_insert_with(new), endpoint, now, id, change);
     }
 
     /// Opens the subflows that are wanted and can be opened now. Says whether there were any.
-    pub fn open(&mut self, endpoint: &mut Endpoint) -> bool {
-        let wanted = std::mem::take(&mut self.wanted);
-        let (mut opened, limit) = (false, self.subflows);
-        for (id, local, remote, backup) in wanted {
-            match join(endpoint, id, limit, (local, remote, backup)) {
-                Some(true) => opened = true,
-                Some(false) => self.wanted.push((id, local, remote, backup)),
-                None => {}
-            }
+    pub fn open(&mut self, endpoint: &mut Endpoint, now: Instant) -> bool {
+        let mut opened = false;
+        for (id, manager) in self.connections.iter_mut().filter(|(_, manager)| manager.wants()) {
+            manager.set_limits(self.limits);
+            let port = &mut |endpoint: &mut Endpoint, _: &Join, _: SocketAddr| free_port(endpoint);
+            opened |= open_subflows(manager, endpoint, now, *id, port);
         }
         opened
     }
 }
 
-/// Opens a subflow: whether it could be; `None` if it never will.
-fn join(
-    endpoint: &mut Endpoint,
-    id: ConnectionId,
-    limit: usize,
-    (local, remote, backup): (IpAddr, SocketAddr, bool),
-) -> Option<bool> {
-    let subflows = |c: &Connection| c.subflows().iter().map(Subflow::state).enumerate().collect::<Vec<_>>();
+/// The lowest dynamic port that no subflow of the host has.
+fn free_port(endpoint: &Endpoint) -> Option<u16> {
     let mut ports = BTreeSet::new();
-    for other in endpoint.connections() {
-        for (subflow, _) in endpoint.connection(other).map(subflows).unwrap_or_default() {
-            ports.extend(endpoint.addresses(other, subflow).map(|a| a.local.port()));
-        }
+    for id in endpoint.connections() {
+        let subflows = endpoint.connection(id).map_or(0, |c| c.subflows().len());
+        ports.extend((0..subflows).filter_map(|s| endpoint.addresses(id, s)).map(|a| a.local.port()));
     }
-    let connection = endpoint.connection(id).filter(|c| c.is_multipath())?;
-    let open: Vec<_> = subflows(connection).into_iter().filter(|(_, state)| *state != State::Closed).collect();
-    let at = |(subflow, _): &(SubflowId, State)| endpoint.addresses(id, *subflow);
-    let there = open.iter().filter_map(at).any(|a| a.local.ip() == local && a.remote == remote);
-    if there || open.len() > limit {
-        return None;
-    }
-    let port = (49_152..=u16::MAX).find(|port| !ports.contains(port))?;
-    let addresses = Addresses { local: SocketAddr::new(local, port), remote };
-    Some(endpoint.open_subflow(id, addresses, backup).is_some())
+    (49_152..=u16::MAX).find(|port| !ports.contains(port))
 }
 
 fn unknown_flag<T>(word: &str) -> Step<T> {

@@ -5,11 +5,13 @@ use anabranch_stack::event::{SendBlock, SendKind};
 use anabranch_stack::tcp::State;
 
 use super::{End, Host, Stream};
-use crate::metrics::account::SubflowAccount;
+use crate::metrics::account::{ConnectionAccount, SubflowAccount};
 use crate::metrics::causes::Cause;
 use crate::metrics::items::Loaded;
 use crate::metrics::series::Sample;
 use crate::sim::network::Network;
+use crate::sim::packet::{CLIENT, PacketId, SERVER};
+use crate::sim::session::{Session, Slot};
 
 impl Stream {
     /// What the sender of the data waits for now. A closed window is the receiver's reordering, if it holds anything.
@@ -51,8 +53,8 @@ impl Stream {
         self.multipath.then(|| self.hosts.iter().flatten().any(|h| !h.connection.is_multipath()))
     }
 
-    /// Its transfer is over, or the run: what became of its parts goes into the account.
-    pub fn close(&mut self, net: &Network, leads: bool) {
+    /// What became of the parts of the transfer goes into the account.
+    fn close_parts(&mut self, net: &Network, leads: bool) {
         self.account.fallback = self.fallback();
         let Some(activity) = self.activity.take() else { return };
         if let Some(page) = activity.page().filter(|_| leads) {
@@ -64,7 +66,7 @@ impl Stream {
     }
 
     /// Loss episodes undone on each 4-tuple.
-    pub fn undone(&self, tuples: &[SubflowAccount]) -> Vec<u64> {
+    fn undone(&self, tuples: &[SubflowAccount]) -> Vec<u64> {
         let side = self.sender;
         let undone = |(i, t): (usize, &SubflowAccount)| {
             self.subflow_of(side, i as u32, t).map_or(0, |(host, subflow)| host.connection.subflows()[subflow].undone())
@@ -78,9 +80,44 @@ impl Stream {
         (host.ends.of(subflow).tuple == tuple).then_some((host, subflow))
     }
 
-    /// Since when it has had something to do and has not moved, as opposed to an application that rests. Either host may be
-    /// the one that has data to send.
-    pub fn stuck_since(&self) -> Option<u64> {
+    /// It is open, and nothing was ever asked for over it.
+    fn is_idle(&self) -> bool {
+        let open = |host: &Host| host.connection.subflows()[0].state() == State::Established;
+        self.account.items.as_ref().is_some_and(|items| items.all().is_empty()) && self.hosts.iter().flatten().all(open)
+    }
+}
+
+impl Session for Stream {
+    fn on_packet(&mut self, net: &mut Network, id: PacketId) {
+        let _ = Self::on_packet(self, net, id);
+    }
+
+    fn on_slot(&mut self, net: &mut Network, slot: Slot) {
+        match slot {
+            Slot::ClientTimer => self.on_timer(net, CLIENT),
+            Slot::ServerTimer => self.on_timer(net, SERVER),
+            Slot::Applications => self.on_application(net),
+        }
+    }
+
+    fn account(&self) -> &ConnectionAccount {
+        &self.account
+    }
+
+    fn account_mut(&mut self) -> &mut ConnectionAccount {
+        &mut self.account
+    }
+
+    fn into_account(self: Box<Self>) -> ConnectionAccount {
+        self.account
+    }
+
+    fn last_progress(&self) -> u64 {
+        self.last_progress
+    }
+
+    /// As opposed to an application that rests. Either host may be the one that has data to send.
+    fn stuck_since(&self) -> Option<u64> {
         let waits = |host: &Host| (host.connection.unacknowledged() > 0).then_some(host.busy_since);
         if self.hosts[self.sender].is_none() || self.account.read == 0 && !self.is_idle() {
             return Some(self.last_progress);
@@ -89,22 +126,21 @@ impl Stream {
         Some(since.max(self.last_progress))
     }
 
-    /// A host has data that its peer does not have, and no timer that would ever send it.
-    pub fn is_asleep(&self) -> bool {
+    fn is_asleep(&self) -> bool {
         self.hosts.iter().flatten().any(|host| {
             let waits = host.connection.unacknowledged() > 0 && !host.closed && !host.aborted;
             waits && host.connection.poll_timeout().is_none()
         })
     }
 
-    /// It is open, and nothing was ever asked for over it.
-    fn is_idle(&self) -> bool {
-        let open = |host: &Host| host.connection.subflows()[0].state() == State::Established;
-        self.account.items.as_ref().is_some_and(|items| items.all().is_empty()) && self.hosts.iter().flatten().all(open)
+    fn close(&mut self, net: &Network, subflows: &mut [SubflowAccount], leads: bool) {
+        let undone = self.undone(subflows);
+        subflows.iter_mut().zip(undone).for_each(|(t, n)| t.undone = n);
+        self.tell_causes(subflows);
+        self.close_parts(net, leads);
     }
 
-    /// The state of every subflow of the sender.
-    pub fn sample(&self, at: u64, tuples: &[SubflowAccount], out: &mut Vec<Sample>) {
+    fn sample(&self, at: u64, tuples: &[SubflowAccount], out: &mut Vec<Sample>) {
         let sender = self.sender;
         let Some(host) = &self.hosts[sender] else { return };
         for (sub, &End { tuple, .. }) in host.connection.subflows().iter().zip(host.ends.as_slice()) {

@@ -113,7 +113,7 @@ impl Stream {
     }
 
     /// Puts what was recorded into the accounts.
-    pub fn tell_causes(&mut self, subflows: &mut [SubflowAccount]) {
+    pub(super) fn tell_causes(&mut self, subflows: &mut [SubflowAccount]) {
         if let Some(causes) = &self.causes {
             for (account, t) in subflows.iter_mut().zip(&causes.tuples) {
                 account.causes = Some((t.settled, t.busy));

@@ -2,6 +2,7 @@
 
 use anabranch_stack::controller::Cause;
 use anabranch_stack::event::{ArrivalKind, EndReason, Event};
+use anabranch_stack::segment::AddrId;
 
 use super::{Host, Stream};
 use crate::metrics::account::ConnectionAccount;
@@ -89,14 +90,16 @@ impl Stream {
                     net.note_fast_open(self.index, host.connection.fast_opened());
                 }
                 if side == CLIENT && self.multipath {
-                    self.paths.on_connected();
+                    self.paths.on_connected(now);
                     if self.paths.is_backup(0, CLIENT) {
                         // MP_CAPABLE has no flag B.
                         host.connection.set_backup(0, true);
                     }
                 }
             }
-            Event::RemoteAddress { addr, .. } if side == CLIENT => self.paths.on_address(addr),
+            Event::RemoteAddress { id, addr, .. } if side == CLIENT => {
+                self.paths.on_address(now, AddrId { id, addr });
+            }
             Event::RemoteAddressRemoved { id } if side == CLIENT => self.paths.on_removal(id),
             Event::SubflowEnded(subflow, _) => self.on_subflow_ended(net, side, subflow),
             Event::EndOfStream => host.end_of_stream = true,

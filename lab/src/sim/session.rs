@@ -1,0 +1,58 @@
+//! A connection or a flow of a run, whatever speaks on it: what the event loop asks of it.
+
+use std::fmt::Debug;
+
+use super::network::Network;
+use super::packet::PacketId;
+use crate::metrics::account::{ConnectionAccount, SubflowAccount};
+use crate::metrics::series::Sample;
+use crate::scenario::Scenario;
+
+/// The three slots of a session in the event queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// The client's timer.
+    ClientTimer,
+    /// The server's timer.
+    ServerTimer,
+    /// The applications: their start, and what they wait for.
+    Applications,
+}
+
+impl Slot {
+    /// All, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::ClientTimer, Self::ServerTimer, Self::Applications];
+}
+
+/// Makes the session of a connection whose stack is not the engine's: of the connection with this number, to start at this time, with
+/// the numbers of its slots in the order of [`Slot::ALL`].
+pub type Make<'a> = &'a dyn Fn(&Scenario, usize, u64, [usize; 3]) -> Box<dyn Session>;
+
+/// Both ends of a connection or flow, with their applications and their accounts.
+pub trait Session: Debug {
+    /// A packet has reached its host.
+    fn on_packet(&mut self, net: &mut Network, id: PacketId);
+    /// The time of a slot has come.
+    fn on_slot(&mut self, net: &mut Network, slot: Slot);
+    /// What is counted.
+    fn account(&self) -> &ConnectionAccount;
+    /// What is counted, to be changed.
+    fn account_mut(&mut self) -> &mut ConnectionAccount;
+    /// Ends the session and returns its account.
+    fn into_account(self: Box<Self>) -> ConnectionAccount;
+    /// The time of the last progress of the transfer.
+    fn last_progress(&self) -> u64;
+    /// Since when the session has had something to do and has not moved; `None` if it rests.
+    fn stuck_since(&self) -> Option<u64>;
+    /// True if a host has data that its peer does not have, and no timer that would ever send it.
+    fn is_asleep(&self) -> bool {
+        false
+    }
+    /// Appends the state of every subflow of the sender.
+    fn sample(&self, _at: u64, _subflows: &[SubflowAccount], _out: &mut Vec<Sample>) {}
+    /// The run is over, before the account is closed.
+    fn on_end_of_run(&mut self, _net: &mut Network) {}
+    /// The transfer is over, or the run: puts what is known only now into the accounts. `leads`: the session does not help another one
+    /// to load its page.
+    fn close(&mut self, _net: &Network, _subflows: &mut [SubflowAccount], _leads: bool) {}
+}
