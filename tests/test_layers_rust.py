@@ -33,7 +33,7 @@ LAB = (
     "run",
     "torture",
 )
-"""Of the laboratory. The session of the 2011 model uses the simulator, which knows it only as a `sim::session::Session`."""
+"""Of the laboratory. The simulator knows the session of the 2011 model only as a `sim::session::Session`."""
 SCENARIO = (
     "decimal error nearest",
     "syntax units",
