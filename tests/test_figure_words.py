@@ -1,5 +1,7 @@
 """What figures say: renamed values and axes, intervals within their bounds, and no completion of timed transfers."""
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -95,15 +97,19 @@ def test_a_value_is_renamed_where_it_stands_alone(text: str, rename: Mapping[str
     assert renamed(text, rename) == result
 
 
-def test_the_command_renames_and_labels(command: Command, kept: Path, result: Path, tmp_path: Path) -> None:
+def test_the_command_renames_and_labels(command: Command, kept: Path, tmp_path: Path) -> None:
     words = ("--rename", "cubic=CUBIC = new", "--label", "goodput_mbps=Rate (Mbit/s)", "--label", "path.1.delay=Delay")
     before = (kept / "report.html").read_bytes() if (kept / "report.html").exists() else b""
     done = command("plot", kept, "--figure", "goodput_mbps", *words, "--out", tmp_path / "drawn")
     assert (done.status, done.err) == (0, "")
     texts = said((tmp_path / "drawn" / "goodput_mbps.svg").read_text("utf-8"))
     assert {"CUBIC = new", "Rate (Mbit/s)", "Delay", "rtt-compensator"} <= texts
-    done = command("plot", result, "--rename", "path 1=LTE", "--label", "time=t (s)", "--out", tmp_path / "run")
-    assert (done.status, done.err) == (0, "")
+    result = tmp_path / "result"
+    ab.Scenario.of_paths(["5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms"], transfer="300 kB").run(seed=1).save(result)
+    wanted = ("--rename", "path 1=LTE", "--label", "time=t (s)", "--out", str(tmp_path / "run"))
+    plot = [sys.executable, "-m", "anabranch", "plot", str(result), *wanted]
+    fresh = subprocess.run(plot, capture_output=True, text=True, check=False)
+    assert (fresh.returncode, fresh.stderr) == (0, "")
     assert {"LTE: 2 Mbit/s, 10 ms", "t (s)"} <= said((tmp_path / "run" / "cwnd.svg").read_text("utf-8"))
     assert command("plot", kept, *words).status == 0
     assert before == ((kept / "report.html").read_bytes() if (kept / "report.html").exists() else b"")
