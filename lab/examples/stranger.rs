@@ -15,6 +15,7 @@ use anabranch_stack::testing;
 
 const TEXT: &str = "
 transfer = { bytes = '10 MB' }
+connection = { receive_buffer = '150 kB' }
 path = [{ rate = '20 Mbit/s', delay = '10 ms' }, { rate = '10 Mbit/s', delay = '60 ms' }]
 ";
 
