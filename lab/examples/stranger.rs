@@ -1,5 +1,6 @@
-//! A scheduler that is in no crate of Anabranch: checked, registered, run by name from a scenario, listed, and tortured.
-//! `docs/how-to/own-algorithm.md` makes a crate of its own of this file. Usage: `stranger [SCENARIO.toml [KEY=VALUE ...]]`.
+//! A scheduler that is in no crate of Anabranch: checked, registered, run by name from a scenario,
+//! listed, and tortured. `docs/how-to/own-algorithm.md` makes a crate of its own of this file.
+//! Usage: `stranger [SCENARIO.toml [KEY=VALUE ...]]`.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -74,7 +75,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{scheduler}: {:.2} Mbit/s", run.figure("goodput_mbps").unwrap_or(f64::NAN));
     }
 
-    // 50 random scenarios with algorithms drawn from all that are registered, checked against torture's invariants.
+    // 50 random scenarios with algorithms drawn from all that are registered, checked against
+    // torture's invariants.
     let shrink = Duration::from_secs(10);
     let plan = Plan { first: 1, runs: 50, jobs: 1, time: None, first_finding: false, shrink, held: None };
     let report = campaign::run(plan, registered(), &mut |_, _| ControlFlow::Continue(()));

@@ -1,7 +1,8 @@
 //! The algorithms that scenarios may name.
 //!
-//! Whatever reads, draws or lists names of algorithms takes [`Registries`] as an argument. Without the argument it takes
-//! [`registered`]: the engine's algorithms and those that this process has added with [`register`].
+//! Whatever reads, draws or lists names of algorithms takes [`Registries`] as an argument. Without
+//! the argument it takes [`registered`]: the engine's algorithms and those that this process has
+//! added with [`register`].
 
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -17,10 +18,12 @@ use serde_json::{Value, json};
 
 static REGISTERED: LazyLock<RwLock<Arc<Registries>>> = LazyLock::new(RwLock::default);
 
-/// Adds an algorithm for the whole process: from now on scenarios, sweeps, torture and lists know its name.
+/// Adds an algorithm for the whole process: from now on scenarios, sweeps, torture and lists know
+/// its name.
 ///
 /// # Errors
-/// As [`Registry::add`](anabranch_stack::registry::Registry::add), above all if the name is registered already.
+/// As [`Registry::add`](anabranch_stack::registry::Registry::add), above all if the name is
+/// registered already.
 pub fn register<T: ?Sized + Registered>(factory: impl Factory<T> + 'static) -> Result<(), ConfigError> {
     let mut all = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     Arc::make_mut(&mut all).add(Arc::new(factory) as Arc<dyn Factory<T>>)
@@ -31,7 +34,8 @@ pub fn registered() -> Arc<Registries> {
     REGISTERED.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The algorithms of `known` as JSON: for each kind a list, and of each algorithm all that is known.
+/// The algorithms of `known` as JSON: for each kind a list, and of each algorithm all that is
+/// known.
 pub fn list(known: &Registries) -> Value {
     json!({
         "controller": of_kind::<dyn Controller>(known),

@@ -1,4 +1,5 @@
-//! Everything of Anabranch that has a clock: scenarios, the simulator in virtual time, captures, metrics.
+//! Everything of Anabranch that has a clock: scenarios, the simulator in virtual time, captures,
+//! metrics.
 //!
 //! A run in Rust: read a scenario, run it, take a figure of its summary.
 //!

@@ -181,7 +181,8 @@ impl fmt::Display for Exceeded {
 /// A function of the caller's that is asked every few thousand events whether to go on.
 pub type Poll<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 
-/// One run of a scenario: what is recorded beside the results, what the run may take, and who may stop it.
+/// One run of a scenario: what is recorded beside the results, what the run may take, and who may
+/// stop it.
 ///
 /// ```
 /// use anabranch_lab::run::{Limits, Runner};
@@ -247,7 +248,8 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Runs `scenario`; protocol events go to `sink` as text, `poll` is asked every few thousand events whether to go on.
+/// Runs `scenario`; protocol events go to `sink` as text, `poll` is asked every few thousand events
+/// whether to go on.
 pub fn run(scenario: &Scenario, sink: Option<Sink>, poll: Poll<'_>) -> Run {
     Runner::new(scenario).trace(sink).poll(poll).run()
 }
@@ -292,8 +294,8 @@ fn within(scenario: &Scenario, sink: Option<Sink>, taps: Option<Taps>, budget: &
 }
 
 impl Run {
-    /// A number of the summary object by its key (`docs/columns.md`): `figure("goodput_mbps")`. `None` if the summary has no such
-    /// number.
+    /// A number of the summary object by its key (`docs/columns.md`): `figure("goodput_mbps")`.
+    /// `None` if the summary has no such number.
     pub fn figure(&self, key: &str) -> Option<f64> {
         self.summary[key].as_f64()
     }

@@ -70,7 +70,8 @@ pub struct Legacy {
     app_slot: usize,
 }
 
-/// The connection `index` of `scenario`, to start at `started` ([`sim::session::Make`](crate::sim::session::Make)).
+/// The connection `index` of `scenario`, to start at `started`
+/// ([`sim::session::Make`](crate::sim::session::Make)).
 pub fn session(scenario: &Scenario, index: usize, started: u64, slots: [usize; 3]) -> Box<dyn Session> {
     Box::new(Legacy::new(scenario, index, started, slots))
 }

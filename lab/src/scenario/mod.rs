@@ -1,8 +1,8 @@
 //! A scenario: everything a run depends on, validated, in SI units (nanoseconds, bit/s, octets,
 //! ratios).
 //!
-//! [`Source`] turns a TOML document and overrides into a [`Scenario`] or an [`Error`] that names the
-//! place.
+//! [`Source`] turns a TOML document and overrides into a [`Scenario`] or an [`Error`] that names
+//! the place.
 //!
 //! The modules stand in layers, from the lowest: messages (`error`, `nearest`, `decimal`);
 //! quantities (`units`); what is described (`model`, `words`); the table of keys (`schema`) and its

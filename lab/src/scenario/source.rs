@@ -38,14 +38,16 @@ impl<'a> Source<'a> {
         Self { text, name: "scenario", overrides: Vec::new(), seed: None, known: None, ask: &go_on }
     }
 
-    /// Sets the file as messages name it. Files that the scenario names are looked for beside this file.
+    /// Sets the file as messages name it. Files that the scenario names are looked for beside this
+    /// file.
     #[must_use]
     pub fn named(mut self, name: &'a str) -> Self {
         self.name = name;
         self
     }
 
-    /// Overrides the value at a key path: `set("path[1].delay", "200 ms")`. Overrides are applied in order.
+    /// Overrides the value at a key path: `set("path[1].delay", "200 ms")`. Overrides are applied
+    /// in order.
     #[must_use]
     pub fn set(mut self, key: &str, value: &str) -> Self {
         self.overrides.push((key.to_owned(), value.to_owned()));
@@ -66,16 +68,16 @@ impl<'a> Source<'a> {
         self
     }
 
-    /// Sets the algorithms that the scenario may name. Without this call: the engine's algorithms and those that the process has
-    /// registered ([`crate::algorithms::register`]).
+    /// Sets the algorithms that the scenario may name. Without this call: the engine's algorithms
+    /// and those that the process has registered ([`crate::algorithms::register`]).
     #[must_use]
     pub fn registries(mut self, known: &'a Registries) -> Self {
         self.known = Some(known);
         self
     }
 
-    /// Calls `ask` at each link and at each connection. If `ask` breaks off the reading, the result is an error that
-    /// [is no fault](Error::is_stopped).
+    /// Calls `ask` at each link and at each connection. If `ask` breaks off the reading, the result
+    /// is an error that [is no fault](Error::is_stopped).
     #[must_use]
     pub fn ask(mut self, ask: Ask<'a>) -> Self {
         self.ask = ask;
@@ -90,8 +92,9 @@ impl<'a> Source<'a> {
         self.document().map(|(_, scenario)| scenario)
     }
 
-    /// The document with its overrides and seed applied, as TOML. Read without overrides it gives the same scenario, in this version
-    /// and in later ones, since each connection names its profile. Comments are lost.
+    /// The document with its overrides and seed applied, as TOML. Read without overrides it gives
+    /// the same scenario, in this version and in later ones, since each connection names its
+    /// profile. Comments are lost.
     ///
     /// # Errors
     /// As [`Source::read`].
@@ -103,7 +106,8 @@ impl<'a> Source<'a> {
         Ok(document.to_string())
     }
 
-    /// As [`Source::resolved_toml`], with `[topology]` and `[traffic]` written out as hosts, routers, links and connections.
+    /// As [`Source::resolved_toml`], with `[topology]` and `[traffic]` written out as hosts,
+    /// routers, links and connections.
     ///
     /// # Errors
     /// As [`Source::read`].
@@ -113,8 +117,8 @@ impl<'a> Source<'a> {
         Ok(expanded.map_err(|e| e.in_file(self.name))?.unwrap_or(document).to_string())
     }
 
-    /// The document with its overrides applied and with the contents of the files that it names in place of their names; `None` if
-    /// it names none. It is not validated otherwise.
+    /// The document with its overrides applied and with the contents of the files that it names in
+    /// place of their names; `None` if it names none. It is not validated otherwise.
     ///
     /// # Errors
     /// If the text is not TOML, an override does not fit, or a file cannot be read.
@@ -155,8 +159,9 @@ impl<'a> Source<'a> {
 
 /// Reads and validates a scenario.
 ///
-/// `name` is the file as messages name it. `overrides` are key paths and raw values (`path[1].delay`, `200 ms`),
-/// applied in order before anything is read; `seed`, if given, replaces the document's. [`Source`] can do more.
+/// `name` is the file as messages name it. `overrides` are key paths and raw values
+/// (`path[1].delay`, `200 ms`), applied in order before anything is read; `seed`, if given,
+/// replaces the document's. [`Source`] can do more.
 ///
 /// # Errors
 /// The first fault found, with its place and remedy. Nothing has run by then.

@@ -1,7 +1,9 @@
-//! The paths of a connection in the simulator: the client's path manager, scheduled changes, and which interfaces are there.
+//! The paths of a connection in the simulator: the client's path manager, scheduled changes, and
+//! which interfaces are there.
 //!
-//! A path is a pair of interfaces with a route between them; its number is the address identifier of both, and the path manager's
-//! number of the pair. An interface that is gone neither sends nor answers.
+//! A path is a pair of interfaces with a route between them; its number is the address identifier
+//! of both, and the path manager's number of the pair. An interface that is gone neither sends nor
+//! answers.
 
 use std::net::IpAddr;
 
@@ -34,7 +36,8 @@ pub struct Paths {
     changes: Vec<PathChange>,
 }
 
-/// The path manager of host `side`. A scenario with `full-mesh` has a path for each pair of interfaces already: the routes are known.
+/// The path manager of host `side`. A scenario with `full-mesh` has a path for each pair of
+/// interfaces already: the routes are known.
 fn manager(word: PathManager, addresses: &[[IpAddr; 2]], side: usize) -> PairManager {
     let pair = |(path, ends): (usize, &[IpAddr; 2])| Pair {
         local: AddrId { id: path as u8, addr: ends[side] },
@@ -135,8 +138,8 @@ impl Paths {
         self.manager.on_ended(Instant(now), path, over);
     }
 
-    /// Opens the next subflow whose time has come, with `open`, which is given the path and whether the subflow is a backup, and returns
-    /// the subflow. Returns the path and the subflow.
+    /// Opens the next subflow whose time has come, with `open`, which is given the path and whether
+    /// the subflow is a backup, and returns the subflow. Returns the path and the subflow.
     pub fn join(&mut self, now: u64, mut open: impl FnMut(usize, bool) -> Option<usize>) -> Option<(usize, usize)> {
         let mut opened = None;
         let mut attempt = |join: &Join| {

@@ -24,8 +24,8 @@ impl Slot {
     pub const ALL: [Self; 3] = [Self::ClientTimer, Self::ServerTimer, Self::Applications];
 }
 
-/// Makes the session of a connection whose stack is not the engine's: of the connection with this number, to start at this time, with
-/// the numbers of its slots in the order of [`Slot::ALL`].
+/// Makes the session of a connection whose stack is not the engine's: of the connection with this
+/// number, to start at this time, with the numbers of its slots in the order of [`Slot::ALL`].
 pub type Make<'a> = &'a dyn Fn(&Scenario, usize, u64, [usize; 3]) -> Box<dyn Session>;
 
 /// Both ends of a connection or flow, with their applications and their accounts.
@@ -52,7 +52,7 @@ pub trait Session: Debug {
     fn sample(&self, _at: u64, _subflows: &[SubflowAccount], _out: &mut Vec<Sample>) {}
     /// The run is over, before the account is closed.
     fn on_end_of_run(&mut self, _net: &mut Network) {}
-    /// The transfer is over, or the run: puts what is known only now into the accounts. `leads`: the session does not help another one
-    /// to load its page.
+    /// The transfer is over, or the run: puts what is known only now into the accounts. `leads`:
+    /// the session does not help another one to load its page.
     fn close(&mut self, _net: &Network, _subflows: &mut [SubflowAccount], _leads: bool) {}
 }

@@ -78,7 +78,8 @@ impl Outcome {
     }
 }
 
-/// A session. The engine's connections are called directly: an event of theirs takes less time than a call by table.
+/// A session. The engine's connections are called directly: an event of theirs takes less time than
+/// a call by table.
 #[derive(Debug)]
 enum Session {
     Stream(Box<Stream>),
@@ -167,8 +168,8 @@ fn page_of(scenario: &Scenario, i: usize, pages: &[Option<usize>], net: &mut Net
 }
 
 impl World {
-    /// Sets the scene. The scenario was validated. `other` makes the sessions of connections that are not the engine's. `None` if
-    /// `ask` does not want to go on.
+    /// Sets the scene. The scenario was validated. `other` makes the sessions of connections that
+    /// are not the engine's. `None` if `ask` does not want to go on.
     pub fn new(scenario: &Scenario, sink: Option<Sink>, other: Make<'_>, ask: Ask<'_>) -> Option<Self> {
         let n = scenario.connections.len();
         let mut net = Network::new(scenario, 1 + SLOTS_PER_SESSION * n, Trace::new(sink), ask)?;

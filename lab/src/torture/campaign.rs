@@ -97,7 +97,8 @@ enum Told {
     Finished(Box<Table>),
 }
 
-/// Runs a campaign with the algorithms of `known`; `poll` is called a few times a second with the runs done and the failures so far.
+/// Runs a campaign with the algorithms of `known`; `poll` is called a few times a second with the
+/// runs done and the failures so far.
 pub fn run(plan: Plan, known: Arc<Registries>, poll: &mut dyn FnMut(u64, usize) -> ControlFlow<()>) -> Report {
     let jobs = plan.jobs.max(1);
     let shared = Arc::new(Shared {

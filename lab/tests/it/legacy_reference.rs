@@ -1,11 +1,14 @@
-//! The 2011 model against runs of the original: `studies/alheid_2014_aina/expected/legacy-measured.csv`.
+//! The 2011 model against runs of the original:
+//! `studies/alheid_2014_aina/expected/legacy-measured.csv`.
 //!
-//! Random streams differ, so distributions are compared: over ten seeds, the central 80 % of ours must overlap the range
-//! of theirs, widened by 5 % of goodput and 2 points of out-of-order ratio. Without recovery, where little is left to
-//! chance, the means must agree to 1 %, half a point and two packets.
+//! Random streams differ, so distributions are compared: over ten seeds, the central 80 % of ours
+//! must overlap the range of theirs, widened by 5 % of goodput and 2 points of out-of-order ratio.
+//! Without recovery, where little is left to chance, the means must agree to 1 %, half a point and
+//! two packets.
 //!
-//! The original counts its goodput from the first write, one second after the connection is up, and not from the SYN; the
-//! points of the last section, given to two or three digits, are compared on that count.
+//! The original counts its goodput from the first write, one second after the connection is up, and
+//! not from the SYN; the points of the last section, given to two or three digits, are compared on
+//! that count.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Algorithms that neither the engine nor the laboratory knows: found by name in scenarios, in the list and in torture.
+//! Algorithms that neither the engine nor the laboratory knows: found by name in scenarios, in the
+//! list and in torture.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -113,7 +114,8 @@ fn goodput(known: &Registries, overrides: &[&str]) -> Result<f64, Error> {
     source.read().map(|scenario| Runner::new(&scenario).run().figure("goodput_mbps").expect("it has a goodput"))
 }
 
-/// 10 segments of 1460 octets per round trip of 20 ms are 5.84 Mbit/s, per 80 ms 1.46 Mbit/s; the handshakes take a little of that.
+/// 10 segments of 1460 octets per round trip of 20 ms are 5.84 Mbit/s, per 80 ms 1.46 Mbit/s; the
+/// handshakes take a little of that.
 #[test]
 fn strangers_are_named_in_a_scenario_with_their_parameters() {
     let known = strangers();
@@ -205,7 +207,8 @@ fn what_a_process_registers_is_known_wherever_no_registries_are_given() {
     assert!(given.is_err(), "registries that are given are all there is");
 }
 
-/// Of the numbers 0 to 299 some draw the strangers, with and without parameters, and torture finds no fault with them.
+/// Of the numbers 0 to 299 some draw the strangers, with and without parameters, and torture finds
+/// no fault with them.
 #[test]
 fn torture_draws_strangers() {
     let known = strangers();

@@ -613,8 +613,8 @@ fn a_client_falls_back_while_a_join_is_under_way() {
          transfer = { request = '1 B', response = '1 B' }"]);
 }
 
-/// RFC 8684 3.3.1: a box cuts every mapping in three, and more mappings than the receiver lets wait have come behind a lost one.
-/// The one that is missing is taken.
+/// RFC 8684 3.3.1: a box cuts every mapping in three, and more mappings than the receiver lets wait
+/// have come behind a lost one. The one that is missing is taken.
 #[test]
 fn a_lost_mapping_is_taken_however_many_have_come_behind_it() {
     holds(&["duration = '1 h'

@@ -161,12 +161,14 @@ def doubts(causes: Mapping[str, float], flows: Sequence[Mapping[str, Any]]) -> l
     def mean(shares: Iterable[float]) -> float:
         return sum(shares) / len(flows)
 
-    # Gaps after which data left of themselves, and gaps that an acknowledgement ended, by chance or since it made room.
+    # Gaps after which data left of themselves, and gaps that an acknowledgement ended, by chance or
+    # since it made room.
     by_chance = mean(flow["by_chance"] for flow in flows)
     mixed = min(causes["application"], causes["send_buffer"] - by_chance)
     sending = [cause for cause in SENDERS_OPEN if cause != "cwnd"]
     return [
-        # Data kept leaving without any sign of a full window or of a queue: pacing, or a steady source.
+        # Data kept leaving without any sign of a full window or of a queue: pacing, or a steady
+        # source.
         (mean(flow["unproven"] for flow in flows), "cwnd", [*sending, *(["scheduler"] if len(flows) > 1 else [])]),
         # The scheduler kept data off a subflow if the window of another one was full.
         (mean(flow["unproven_choice"] for flow in flows), "scheduler", sending),

@@ -48,7 +48,8 @@ def _known(connection: Mapping[str, Any], own: Mapping[str, Any], rates: Sequenc
         place = _port(flow["client"]) - CLIENT_PORT
         true = own["subflows"][place] if 0 <= place < len(own["subflows"]) else {}
         if not true.get("causes"):
-            # Another port than its own: a middlebox between. What the captures say stays, and stays an inference.
+            # Another port than its own: a middlebox between. What the captures say stays, and stays
+            # an inference.
             return dict(connection)
         rate = rates[true["path"]]
         capacity = {} if rate is None else dict.fromkeys(_CAPACITY, rate)

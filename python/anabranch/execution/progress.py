@@ -84,7 +84,8 @@ class Line:
         width = max(20, shutil.get_terminal_size().columns - 1)
         text = text[:width]
         padded = text.ljust(self._shown)
-        # Noted first: an interrupt may come as soon as the text is there, which then has to be wiped.
+        # Noted first: an interrupt may come as soon as the text is there, which then has to be
+        # wiped.
         self._shown = len(padded)
         self.stream.write("\r" + padded)
         self.stream.flush()

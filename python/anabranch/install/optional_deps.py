@@ -28,7 +28,8 @@ def need(module: str, extra: str, what: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != module.partition(".")[0]:
             raise
-        # Works for a wheel and for a clone: it names this Python, and not Anabranch, which no index may have.
+        # Works for a wheel and for a clone: it names this Python, and not Anabranch, which no index
+        # may have.
         command = shlex.join([sys.executable or "python", "-m", "pip", "install", *_requirements(extra)])
         raise MissingError(f"{what} needs {error.name}: {command}") from None
 

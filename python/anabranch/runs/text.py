@@ -255,7 +255,8 @@ def subflow_columns(connections: Sequence[Mapping[str, Any]]) -> tuple[str, list
     for column in COLUMNS:
         values = [column.of(flow) for flow in flows]
         cells.append(numbers([*values, sum(x or 0 for x in values)] if last else values))
-        # Goodputs of connections that last differently make no sum; the sentence above has that of all.
+        # Goodputs of connections that last differently make no sum; the sentence above has that of
+        # all.
         if last and (not MEASURES[column.key].is_summed or (len(connections) > 1 and column.key == "goodput_mbps")):
             cells[-1][-1] = ""
     return last, cells

@@ -53,7 +53,8 @@ def of_sweep(sweep: "SweepData") -> list[str]:
     known = np.array([isinstance(trace, str) and bool(trace) for trace in found[TRACE].tolist()], bool)
     place = found["cell"][known], found["seed"][known]
     shape = [*(len(points) for points in sweep.plan.axes.values()), len(sweep.plan.seeds)]
-    # A number for each different trace, -1 where there is none; a dimension for each axis, and the seeds.
+    # A number for each different trace, -1 where there is none; a dimension for each axis, and the
+    # seeds.
     traces = np.full((len(sweep.plan.cells), shape[-1]), -1)
     traces[place] = pd.factorize(found[TRACE][known])[0]
     choices = np.full(traces.shape, np.nan)

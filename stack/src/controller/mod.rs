@@ -1,14 +1,17 @@
 //! Congestion controllers decide how much may be in flight on a subflow.
 //!
-//! A controller owns the congestion window and the slow-start threshold, and nothing else. Octets in flight, scoreboard, timers
-//! and loss episodes belong to the subflow, which tells the controller what happened. Because the whole state of a controller is
-//! a value, the engine can undo any controller with one copy per loss episode (`tcp::sender::undo`); no controller has undo code.
+//! A controller owns the congestion window and the slow-start threshold, and nothing else. Octets
+//! in flight, scoreboard, timers and loss episodes belong to the subflow, which tells the
+//! controller what happened. Because the whole state of a controller is a value, the engine can
+//! undo any controller with one copy per loss episode (`tcp::sender::undo`); no controller has undo
+//! code.
 //!
-//! A multipath controller is measured by four goals (RFC 6356 1; the papers, section II-B): improve throughput, do no harm,
-//! balance congestion, adapt quickly without oscillating. Each file says which of them its controller meets.
+//! A multipath controller is measured by four goals (RFC 6356 1; the papers, section II-B): improve
+//! throughput, do no harm, balance congestion, adapt quickly without oscillating. Each file says
+//! which of them its controller meets.
 //!
-//! To add a controller, write a file beside this one and add a line to `REGISTRY`. In another crate, implement
-//! [`Factory`](crate::registry::Factory). The conformance suite then covers it.
+//! To add a controller, write a file beside this one and add a line to `REGISTRY`. In another
+//! crate, implement [`Factory`](crate::registry::Factory). The conformance suite then covers it.
 
 use core::fmt::Debug;
 

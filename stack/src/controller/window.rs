@@ -96,8 +96,9 @@ impl Window {
         self.cwnd = (self.cwnd + (ack.growth as f64).min(limit)).min(self.ssthresh.max(self.cwnd));
     }
 
-    /// What an acknowledgement does to a window in the same way whatever the controller: nothing if the window was not full, and
-    /// slow start below ssthresh. Returns false if neither holds: congestion avoidance is the controller's own.
+    /// What an acknowledgement does to a window in the same way whatever the controller: nothing if
+    /// the window was not full, and slow start below ssthresh. Returns false if neither holds:
+    /// congestion avoidance is the controller's own.
     #[inline]
     pub fn grow_in_slow_start(&mut self, ack: &AckSample) -> bool {
         if !ack.cwnd_limited {

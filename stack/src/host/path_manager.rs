@@ -1,12 +1,14 @@
-//! Path managers: which addresses a connection advertises, which subflows it opens, and when it tries again (RFC 8684 3.2 and 3.4;
-//! the RFC leaves the policy to the host).
+//! Path managers: which addresses a connection advertises, which subflows it opens, and when it
+//! tries again (RFC 8684 3.2 and 3.4; the RFC leaves the policy to the host).
 //!
-//! A path manager has neither clock nor sockets. A driver tells it what happens (`on_*`), asks it what to advertise
-//! ([`PathManager::announce`]), lets it open subflows ([`PathManager::open_next`]), and asks when to come back
-//! ([`PathManager::poll_timeout`]). The functions [`handle_event`] and [`open_subflows`] are the driver for a connection of an
+//! A path manager has neither clock nor sockets. A driver tells it what happens (`on_*`), asks it
+//! what to advertise ([`PathManager::announce`]), lets it open subflows
+//! ([`PathManager::open_next`]), and asks when to come back ([`PathManager::poll_timeout`]). The
+//! functions [`handle_event`] and [`open_subflows`] are the driver for a connection of an
 //! [`Endpoint`](super::Endpoint).
 //!
-//! - [`PairManager`]: joins pairs of addresses. `one-per-interface`, `full-mesh` and `none` of a scenario
+//! - [`PairManager`]: joins pairs of addresses. `one-per-interface`, `full-mesh` and `none` of a
+//!   scenario
 //! - [`LinuxManager`]: what `ip mptcp endpoint` and `ip mptcp limits` configure on Linux
 
 use core::fmt::Debug;
@@ -87,7 +89,8 @@ pub struct Join {
 pub enum Attempt {
     /// It is being opened.
     Opened,
-    /// It cannot be opened now: before the peer has confirmed the keys of the connection nothing can (RFC 8684 3.1).
+    /// It cannot be opened now: before the peer has confirmed the keys of the connection nothing
+    /// can (RFC 8684 3.1).
     NotYet,
     /// It never can.
     Never,
@@ -95,25 +98,30 @@ pub enum Attempt {
 
 /// The policy of one end of one connection.
 pub trait PathManager: Debug + Send {
-    /// Returns our addresses beside that of the first subflow. Each gets its identifier, and those with [`Local::signal`] are to be
-    /// advertised. To be called once, when the connection is accepted, or is established and the manager knows it.
+    /// Returns our addresses beside that of the first subflow. Each gets its identifier, and those
+    /// with [`Local::signal`] are to be advertised. To be called once, when the connection is
+    /// accepted, or is established and the manager knows it.
     fn announce(&mut self) -> Vec<Local>;
-    /// The connection is established. `first` are the addresses of its first subflow; we opened it if `opened`.
+    /// The connection is established. `first` are the addresses of its first subflow; we opened it
+    /// if `opened`.
     fn on_connected(&mut self, now: Instant, first: Pair, opened: bool);
-    /// The peer has advertised an address, with its port if it is not that of the connection (ADD_ADDR).
+    /// The peer has advertised an address, with its port if it is not that of the connection
+    /// (ADD_ADDR).
     fn on_address(&mut self, now: Instant, address: AddrId, port: Option<NonZeroU16>);
     /// The peer has removed the address with this identifier (REMOVE_ADDR).
     fn on_removal(&mut self, id: u8);
     /// A subflow of the pair is open or being opened, though not by [`PathManager::open_next`].
     fn on_opened(&mut self, pair: usize);
-    /// Returns the manager's number of a pair of addresses, if the manager has to hear of its end ([`PathManager::on_ended`]).
+    /// Returns the manager's number of a pair of addresses, if the manager has to hear of its end
+    /// ([`PathManager::on_ended`]).
     fn pair_of(&self, local: IpAddr, remote: IpAddr) -> Option<usize>;
-    /// A subflow of the pair has ended. If the connection is `over` as well, nothing is tried again.
+    /// A subflow of the pair has ended. If the connection is `over` as well, nothing is tried
+    /// again.
     fn on_ended(&mut self, now: Instant, pair: usize, over: bool);
     /// An interface of ours comes or goes, or becomes a backup.
     fn on_local(&mut self, now: Instant, change: Change);
-    /// Calls `open` for the subflows whose time has come, until one is opened, and returns this one. Subflows that cannot be opened
-    /// yet stay wanted.
+    /// Calls `open` for the subflows whose time has come, until one is opened, and returns this
+    /// one. Subflows that cannot be opened yet stay wanted.
     fn open_next(&mut self, now: Instant, open: &mut dyn FnMut(&Join) -> Attempt) -> Option<Join>;
     /// True if the manager wants subflows, now or later.
     fn wants(&self) -> bool;

@@ -1,6 +1,8 @@
-//! The addresses that this host has announced to the peer and those that the peer has announced (RFC 8684 3.4).
+//! The addresses that this host has announced to the peer and those that the peer has announced
+//! (RFC 8684 3.4).
 //!
-//! ADD_ADDR is answered by an echo, so it is retransmitted until the echo arrives. REMOVE_ADDR has no answer and is sent once.
+//! ADD_ADDR is answered by an echo, so it is retransmitted until the echo arrives. REMOVE_ADDR has
+//! no answer and is sent once.
 
 use crate::segment::{AddrIds, Advertised};
 use crate::time::{Duration, Instant};
@@ -48,7 +50,8 @@ impl Addresses {
         self.announcements.is_empty() && self.removals.is_empty()
     }
 
-    /// Announces an address of ours. Announcing a known one again invites the peer to join there once more.
+    /// Announces an address of ours. Announcing a known one again invites the peer to join there
+    /// once more.
     pub fn announce(&mut self, advertised: Advertised) {
         self.forget_announcement(advertised.address.id);
         self.announcements.push(Announcement { advertised, at: Instant::ZERO, tries: 0 });
@@ -85,9 +88,9 @@ impl Addresses {
         Some(ids)
     }
 
-    /// The next ADD_ADDR that is due at `now`, counted as sent. It is repeated after `patience`, which doubles each time.
-    /// `one_by_one`: as in Linux, none is sent for the first time while another one waits for its echo
-    /// (`mptcp_pm_add_addr_echoed`).
+    /// The next ADD_ADDR that is due at `now`, counted as sent. It is repeated after `patience`,
+    /// which doubles each time. `one_by_one`: as in Linux, none is sent for the first time while
+    /// another one waits for its echo (`mptcp_pm_add_addr_echoed`).
     pub fn next_announcement(&mut self, now: Instant, patience: Duration, one_by_one: bool) -> Option<Advertised> {
         let blocked = one_by_one && self.announcements.iter().any(|a| (1..TRIES).contains(&a.tries));
         let is_due = |a: &&mut Announcement| if a.tries == 0 { !blocked } else { a.tries < TRIES && a.at <= now };
@@ -204,7 +207,8 @@ mod tests {
         assert_eq!(told(addresses.next_removals(2)), None);
     }
 
-    /// RFC 8684 3.4.1: an identifier stands for one address until it is removed; a host may limit how many it keeps.
+    /// RFC 8684 3.4.1: an identifier stands for one address until it is removed; a host may limit
+    /// how many it keeps.
     #[test]
     fn an_address_of_the_peer_is_new_known_contradictory_or_too_much() {
         let mut addresses = Addresses::default();

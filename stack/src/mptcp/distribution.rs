@@ -1,4 +1,5 @@
-//! The scheduler of a connection: what it is asked and told, and why the last poll did not send more.
+//! The scheduler of a connection: what it is asked and told, and why the last poll did not send
+//! more.
 
 use crate::config::{Acknowledgement, Config};
 use crate::event::{SendBlock, SubflowId};
@@ -23,7 +24,8 @@ impl Distribution {
     pub fn new(config: &Config) -> Self {
         let scheduler = config.scheduler.make(&config.setup());
         let reach = match (scheduler.reach(), config.acknowledgement) {
-            // The window of a subflow opens in the order of the data: what waits on one would keep all of them from opening.
+            // The window of a subflow opens in the order of the data: what waits on one would keep
+            // all of them from opening.
             (Reach::Windows, Acknowledgement::Coupled) => Reach::Room,
             (reach, _) => reach,
         };
@@ -42,7 +44,8 @@ impl Distribution {
         self.scheduler = scheduler;
     }
 
-    /// The scheduler's decision about new data, or if there is none (`again`) about data that was sent before.
+    /// The scheduler's decision about new data, or if there is none (`again`) about data that was
+    /// sent before.
     #[inline(always)]
     pub fn pick(&mut self, offer: &Offer, again: bool) -> Decision {
         if again { self.scheduler.pick_again(offer) } else { self.scheduler.pick(offer) }
@@ -90,8 +93,9 @@ impl Distribution {
         self.limit = limit;
     }
 
-    /// A subflow with room in its window has nothing to send, and its delivery rate is sampled: the sample is limited by the
-    /// application. (draft-ietf-ccwg-bbr 4.1.1.4: what the peer's window limits counts as limited by the network.)
+    /// A subflow with room in its window has nothing to send, and its delivery rate is sampled: the
+    /// sample is limited by the application. (draft-ietf-ccwg-bbr 4.1.1.4: what the peer's window
+    /// limits counts as limited by the network.)
     #[inline(always)]
     pub fn limits_rates(&self) -> bool {
         self.rates && !matches!(self.limit, SendBlock::Cwnd | SendBlock::ReceiveWindow)
@@ -125,7 +129,8 @@ mod tests {
         }
     }
 
-    /// Under coupled acknowledgement the windows open in the order of the data, so nothing may wait on a subflow.
+    /// Under coupled acknowledgement the windows open in the order of the data, so nothing may wait
+    /// on a subflow.
     #[test]
     fn coupled_acknowledgement_lets_no_scheduler_assign_up_to_the_windows() {
         let config = Config { scheduler: "after-stms".parse().unwrap(), ..Config::default() };

@@ -1,6 +1,6 @@
-//! When a short path may be taken: what was found the last time that the general path looked at everything, and what is true of
-//! the connection's algorithms for good. `connection/predicted.rs` says what the states mean, and
-//! `docs/adr/0006-short-paths.md` what a short path may skip.
+//! When a short path may be taken: what was found the last time that the general path looked at
+//! everything, and what is true of the connection's algorithms for good. `connection/predicted.rs`
+//! says what the states mean, and `docs/adr/0006-short-paths.md` what a short path may skip.
 //!
 //! Whoever changes state that a short path relies on calls [`FastPath::invalidate`].
 
@@ -15,32 +15,40 @@ use crate::time::{Duration, Instant};
 struct Rules {
     /// Short paths may be taken ([`Config::shortcuts`]).
     on: bool,
-    /// No timer that data starts is shorter, while it flows and while it arrives ([`shortest_timers`]).
+    /// No timer that data starts is shorter, while it flows and while it arrives
+    /// ([`shortest_timers`]).
     shortest_timers: (Duration, Duration),
-    /// The scheduler is told of everything, and asked even where one subflow can send ([`Scheduler::remembers`]).
+    /// The scheduler is told of everything, and asked even where one subflow can send
+    /// ([`Scheduler::remembers`]).
     remembers: bool,
     /// The scheduler may send data again that was sent before.
     resends: bool,
     /// Data that blocks is looked at (`connection/opportunistic.rs`).
     unblocks: bool,
-    /// Nothing decides which segment is next but the windows and, of new data, the order of the stream.
+    /// Nothing decides which segment is next but the windows and, of new data, the order of the
+    /// stream.
     simple: bool,
 }
 
 /// State of the short paths of one connection.
 #[derive(Debug)]
 pub(crate) struct FastPath {
-    /// Earliest deadline of a quiet connection, delayed acknowledgements excepted; zero if it is not quiet.
+    /// Earliest deadline of a quiet connection, delayed acknowledgements excepted; zero if it is
+    /// not quiet.
     quiet_until: Instant,
     /// The subflow of a quiet connection whose acknowledgement is due.
     ack: Option<SubflowId>,
-    /// No subflow of a quiet connection holds anything behind a hole; data in order, which is what may come, changes nothing of that.
+    /// No subflow of a quiet connection holds anything behind a hole; data in order, which is what
+    /// may come, changes nothing of that.
     no_holes: bool,
-    /// Nor does any expect anything but plain data ([`Subflow::expects_plain_data`](crate::tcp::subflow::Subflow)).
+    /// Nor does any expect anything but plain data
+    /// ([`Subflow::expects_plain_data`](crate::tcp::subflow::Subflow)).
     plain: bool,
-    /// Nothing is in progress but the transfer of data, and there has been no input since but acknowledgements.
+    /// Nothing is in progress but the transfer of data, and there has been no input since but
+    /// acknowledgements.
     steady: bool,
-    /// The subflow that sent new data in the last poll, if nothing else has happened since: it *flows*.
+    /// The subflow that sent new data in the last poll, if nothing else has happened since: it
+    /// *flows*.
     flowing: Option<SubflowId>,
     /// No subflow but the flowing one can send.
     alone: bool,
@@ -48,7 +56,8 @@ pub(crate) struct FastPath {
     budget: u32,
     /// The segment to send is this subflow's template.
     template: Option<SubflowId>,
-    /// Inputs so far that were not predicted, and calls of the application that may change segments.
+    /// Inputs so far that were not predicted, and calls of the application that may change
+    /// segments.
     disturbances: u64,
     /// So many at the last look at all deadlines.
     looked_at: u64,
@@ -111,7 +120,8 @@ impl FastPath {
 
     // ---- the end of short paths ----------------------------------------------------------------------------------
 
-    /// Something has happened that a short path does not expect: the general path processes what comes next.
+    /// Something has happened that a short path does not expect: the general path processes what
+    /// comes next.
     #[inline]
     pub fn invalidate(&mut self) {
         self.look_again();
@@ -127,8 +137,9 @@ impl FastPath {
         (self.alone, self.budget) = (false, 0);
     }
 
-    /// Ends the quiet state. It may have started the timer of a delayed acknowledgement that the driver does not know of: that timer may be
-    /// shorter than all others, so the driver has to look at all deadlines again.
+    /// Ends the quiet state. It may have started the timer of a delayed acknowledgement that the
+    /// driver does not know of: that timer may be shorter than all others, so the driver has to
+    /// look at all deadlines again.
     #[inline]
     pub fn end_quiet(&mut self) {
         if self.is_quiet() {
@@ -145,8 +156,8 @@ impl FastPath {
 
     // ---- quiet ---------------------------------------------------------------------------------------------------
 
-    /// The connection becomes quiet until `until`, its first deadline. `no_holes`: no subflow holds anything behind a hole; `plain`: none
-    /// expects anything but plain data.
+    /// The connection becomes quiet until `until`, its first deadline. `no_holes`: no subflow holds
+    /// anything behind a hole; `plain`: none expects anything but plain data.
     pub fn settle(&mut self, until: Instant, no_holes: bool, plain: bool) {
         (self.quiet_until, self.ack, self.no_holes, self.plain) = (until, None, no_holes, plain);
         self.flowing = None;
@@ -182,7 +193,8 @@ impl FastPath {
         now < self.quiet_until && self.ack.is_none()
     }
 
-    /// An acknowledgement is due on `id`. Two subflows with acknowledgements end the short paths: the general path knows their order.
+    /// An acknowledgement is due on `id`. Two subflows with acknowledgements end the short paths:
+    /// the general path knows their order.
     #[inline(always)]
     pub fn owe_ack(&mut self, id: SubflowId) {
         if self.ack.replace(id).is_some_and(|other| other != id) {
@@ -230,7 +242,8 @@ impl FastPath {
         self.flowing.take()
     }
 
-    /// Data was sent that the general path has chosen: `again`: it was sent before, so that nothing flows.
+    /// Data was sent that the general path has chosen: `again`: it was sent before, so that nothing
+    /// flows.
     #[inline(always)]
     pub fn note_assigned(&mut self, id: SubflowId, again: bool) {
         self.alone &= self.flowing == Some(id);
@@ -292,8 +305,8 @@ impl FastPath {
 
     // ---- deadlines -----------------------------------------------------------------------------------------------
 
-    /// The shortest timer that can have been started since the last look at all deadlines; zero if any can. `no_data_timer`: no timer of
-    /// data runs on the connection.
+    /// The shortest timer that can have been started since the last look at all deadlines; zero if
+    /// any can. `no_data_timer`: no timer of data runs on the connection.
     #[inline(always)]
     pub fn shortest_timer(&self, no_data_timer: impl FnOnce() -> bool) -> Duration {
         if self.disturbances != self.looked_at {
@@ -323,8 +336,9 @@ impl FastPath {
     }
 }
 
-/// The shortest timer of data that flows, and of data that arrives on a quiet connection: that of retransmissions, or of delayed
-/// acknowledgements. Zero if there may be others, or their lengths vary.
+/// The shortest timer of data that flows, and of data that arrives on a quiet connection: that of
+/// retransmissions, or of delayed acknowledgements. Zero if there may be others, or their lengths
+/// vary.
 fn shortest_timers(config: &Config) -> (Duration, Duration) {
     let others = config.detector.info().needs.contains(&Need::Timer)
         || config.stale_after > 0
@@ -380,7 +394,8 @@ mod tests {
         assert!(!f.is_quiet());
     }
 
-    /// A delayed acknowledgement that a quiet connection has started may be due before all that the driver knows of.
+    /// A delayed acknowledgement that a quiet connection has started may be due before all that the
+    /// driver knows of.
     #[test]
     fn the_end_of_the_quiet_state_asks_for_a_look_at_all_deadlines() {
         let mut f = fast_path(true);

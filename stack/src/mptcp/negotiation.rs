@@ -1,5 +1,5 @@
-//! Which protocol a connection speaks, and what each host knows of the other's knowledge: Multipath TCP under negotiation, agreed
-//! on and confirmed, or plain TCP (RFC 8684 3.1, 3.7).
+//! Which protocol a connection speaks, and what each host knows of the other's knowledge: Multipath
+//! TCP under negotiation, agreed on and confirmed, or plain TCP (RFC 8684 3.1, 3.7).
 
 use super::handshake::Keys;
 
@@ -8,7 +8,8 @@ use super::handshake::Keys;
 pub(crate) enum Mode {
     /// Plain TCP, from the start or by fallback.
     Tcp,
-    /// Client: the SYN with MP_CAPABLE is unanswered. Server: it was answered, but the peer's key is still unknown.
+    /// Client: the SYN with MP_CAPABLE is unanswered. Server: it was answered, but the peer's key
+    /// is still unknown.
     Negotiating { own_key: u64 },
     /// Multipath TCP.
     Mptcp(Keys),
@@ -23,7 +24,8 @@ pub(crate) struct Negotiation {
     confirmed: bool,
     /// A DSS has arrived: subflows may be opened.
     dss_received: bool,
-    /// The latest mapping has a 64-bit data sequence number, so DATA_ACKs have 64 bits too (RFC 8684 3.3.2).
+    /// The latest mapping has a 64-bit data sequence number, so DATA_ACKs have 64 bits too (RFC
+    /// 8684 3.3.2).
     long_dsn: bool,
 }
 
@@ -56,7 +58,8 @@ impl Negotiation {
         (self.confirmed, self.dss_received) = (true, true);
     }
 
-    /// RFC 8684 B.2: data in our SYN, `octets` that the peer has taken, have no data sequence numbers.
+    /// RFC 8684 B.2: data in our SYN, `octets` that the peer has taken, have no data sequence
+    /// numbers.
     pub fn skip_syn_data(&mut self, octets: u64) {
         if let Mode::Mptcp(keys) = &mut self.mode {
             keys.own_first_dsn = keys.own_first_dsn.wrapping_sub(octets);
@@ -126,7 +129,8 @@ impl Negotiation {
 mod tests {
     use super::*;
 
-    /// RFC 8684 3.1: a client has both keys with the SYN/ACK, but the server has them only with the third ACK; a DSS shows it.
+    /// RFC 8684 3.1: a client has both keys with the SYN/ACK, but the server has them only with the
+    /// third ACK; a DSS shows it.
     #[test]
     fn a_client_is_settled_when_a_dss_has_come() {
         let mut n = Negotiation::new(true);

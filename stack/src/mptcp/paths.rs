@@ -13,9 +13,10 @@ use crate::seq::Seq;
 use crate::tcp::subflow::{State, Subflow};
 use crate::time::{Duration, Instant};
 
-/// How often the next octet of a subflow may arrive without a mapping before the subflow is reset. RFC 8684 3.3.1 leaves it a receive
-/// window of data: while mapped data arrive behind it, which the window bounds, no attempt counts. The peer then repeats it alone, and a
-/// middlebox that joins segments spares its mapping.
+/// How often the next octet of a subflow may arrive without a mapping before the subflow is reset.
+/// RFC 8684 3.3.1 leaves it a receive window of data: while mapped data arrive behind it, which the
+/// window bounds, no attempt counts. The peer then repeats it alone, and a middlebox that joins
+/// segments spares its mapping.
 const UNMAPPED: u32 = 4;
 
 /// The timer's interval when no subflow has its own timer running (`TCP_RTO_MIN`).
@@ -132,12 +133,14 @@ impl Paths {
         largest.filter(|&memory| memory > 0).unwrap_or(ahead::LEAST_MEMORY)
     }
 
-    /// No other open subflow than `id` could have carried data. A subflow that is still joining has carried none.
+    /// No other open subflow than `id` could have carried data. A subflow that is still joining has
+    /// carried none.
     pub fn is_alone(&self, id: SubflowId) -> bool {
         self.active().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
     }
 
-    /// A segment at `start` could not be taken, and that has been so for the next expected octet repeatedly.
+    /// A segment at `start` could not be taken, and that has been so for the next expected octet
+    /// repeatedly.
     pub fn comes_repeatedly(&mut self, id: SubflowId, start: Seq) -> bool {
         let rcv_nxt = self.subflows[id].receiver.rcv_nxt;
         let (seen, times) = &mut self.members[id].unmapped;
@@ -167,7 +170,8 @@ impl Paths {
         }
     }
 
-    /// The subflow for a window probe, of those that `may`: one that works, with the shortest timeout.
+    /// The subflow for a window probe, of those that `may`: one that works, with the shortest
+    /// timeout.
     pub fn prober(&self, may: impl Fn(&Subflow) -> bool) -> Option<SubflowId> {
         let ready = self.active().filter(|(s, m)| m.ready && s.may_send() && may(s));
         ready.min_by_key(|(s, _)| (s.is_stale(), s.rto())).map(|(s, _)| s.id)
@@ -203,17 +207,19 @@ impl Paths {
         self.active().any(|(s, _)| s.state != State::Closed)
     }
 
-    /// What was stuck on subflow `on`, and is not any more, has another way: not if that is the only subflow, nor if the others are backups,
-    /// which carry nothing while it works (RFC 8684 3.3.8).
+    /// What was stuck on subflow `on`, and is not any more, has another way: not if that is the
+    /// only subflow, nor if the others are backups, which carry nothing while it works (RFC 8684
+    /// 3.3.8).
     pub fn has_way_from(&self, on: Option<SubflowId>) -> bool {
         let works = |s: &Subflow, m: &Member| m.ready && s.may_send() && !s.is_stale() && !m.idle.stale;
         let regular = self.active().any(|(s, m)| works(s, m) && !m.is_backup());
         self.active().any(|(s, m)| m.ready && s.is_open() && Some(s.id) != on && !(regular && m.is_backup()))
     }
 
-    /// The only subflow there has been has acknowledged all data, with the keys in the place of a DSS, which who has had our first mapping
-    /// only sends with data of its own (RFC 8684 3.1), and no DATA_ACK of data has come since: the peer may be plain TCP (3.7), which would
-    /// take a second copy for further octets.
+    /// The only subflow there has been has acknowledged all data, with the keys in the place of a
+    /// DSS, which who has had our first mapping only sends with data of its own (RFC 8684 3.1), and
+    /// no DATA_ACK of data has come since: the peer may be plain TCP (3.7), which would take a
+    /// second copy for further octets.
     pub fn may_be_plain(&self) -> bool {
         let [m] = &self.members[..] else { return false };
         m.join == Join::First && m.acked_bare && !m.dss_confirmed && self.subflows[0].is_open()

@@ -1,10 +1,10 @@
-//! The peer's direction of the data stream: what has arrived and was read, where it ends, and how much more the receive buffer
-//! takes. All of it is in data offsets.
+//! The peer's direction of the data stream: what has arrived and was read, where it ends, and how
+//! much more the receive buffer takes. All of it is in data offsets.
 //!
-//! By RFC 9293 3.8.6.2.2 the right edge of the window moves in steps worth a segment. What Linux does instead, for
-//! [`Config::acknowledge_on_read`]: the window is what the memory of unread and held segments leaves of the buffer, in units of
-//! the window field (`__tcp_select_window`); and a buffer that has not grown keeps room for one segment back
-//! (`tcp_init_buffer_space`).
+//! By RFC 9293 3.8.6.2.2 the right edge of the window moves in steps worth a segment. What Linux
+//! does instead, for [`Config::acknowledge_on_read`]: the window is what the memory of unread and
+//! held segments leaves of the buffer, in units of the window field (`__tcp_select_window`); and a
+//! buffer that has not grown keeps room for one segment back (`tcp_init_buffer_space`).
 
 use super::dss::{Placed, Reassembly};
 use super::tuning::Tuning;
@@ -46,8 +46,8 @@ pub(crate) struct RecvStream {
     reassembly: Reassembly,
     /// Octets read.
     read: u64,
-    /// The right edge that the next segment advertises at least, if its window field can express it. It never moves left (RFC
-    /// 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
+    /// The right edge that the next segment advertises at least, if its window field can express
+    /// it. It never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
     goal: u64,
     /// The highest edge advertised so far. Octets beyond it are refused. It is below `goal` while
     /// the window field cannot express `goal`: in a SYN, and without window scaling.
@@ -56,12 +56,13 @@ pub(crate) struct RecvStream {
     abandoned: bool,
     /// All octets up to the end have arrived.
     ended: bool,
-    /// Coupled acknowledgement: what was moved to another subflow stands there behind what waits for it.
+    /// Coupled acknowledgement: what was moved to another subflow stands there behind what waits
+    /// for it.
     moved: bool,
     /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
     end: Option<u64>,
-    /// The window that was advertised last, in octets, on whichever subflow, if the memory of segments is counted
-    /// ([`Config::held_charge`], [`Config::acknowledge_on_read`]).
+    /// The window that was advertised last, in octets, on whichever subflow, if the memory of
+    /// segments is counted ([`Config::held_charge`], [`Config::acknowledge_on_read`]).
     told: Option<u64>,
     /// The receive buffer, if it tunes itself.
     tuning: Option<Tuning>,
@@ -118,7 +119,8 @@ impl RecvStream {
         self.reassembly.held_by(subflow)
     }
 
-    /// `[data, end)` has arrived at this host. Returns how many of these octets had not arrived before.
+    /// `[data, end)` has arrived at this host. Returns how many of these octets had not arrived
+    /// before.
     pub fn arrive(&mut self, data: u64, end: u64) -> u64 {
         self.reassembly.arrive(data, end)
     }
@@ -139,7 +141,8 @@ impl RecvStream {
         self.moved
     }
 
-    /// Coupled acknowledgement: whether something that was moved to another subflow stands there behind what waits for it.
+    /// Coupled acknowledgement: whether something that was moved to another subflow stands there
+    /// behind what waits for it.
     pub fn set_moved(&mut self, moved: bool) {
         self.moved = moved;
     }
@@ -152,8 +155,8 @@ impl RecvStream {
         self.end
     }
 
-    /// RFC 8684 3.3.3: a DATA_FIN says that the stream ends at `end`. One before data that have arrived or beyond the window is
-    /// ignored, and only the first counts.
+    /// RFC 8684 3.3.3: a DATA_FIN says that the stream ends at `end`. One before data that have
+    /// arrived or beyond the window is ignored, and only the first counts.
     pub fn end_at(&mut self, end: u64) {
         let valid = self.reassembly.end() <= end && end <= self.advertised;
         self.end = self.end.or(valid.then_some(end));
@@ -213,7 +216,8 @@ impl RecvStream {
 
     // ---- a buffer that tunes itself ------------------------------------------------------------------------------
 
-    /// Reading may do more than open the window: the buffer tunes itself, or acknowledgements wait for the reader.
+    /// Reading may do more than open the window: the buffer tunes itself, or acknowledgements wait
+    /// for the reader.
     #[inline(always)]
     pub fn follows_reader(&self) -> bool {
         self.tuning.is_some() || self.rules.by_memory
@@ -258,7 +262,8 @@ impl RecvStream {
         self.told
     }
 
-    /// The receive buffer as far as a subflow that offers `offered` octets of it shows it. `None`: there is no limit.
+    /// The receive buffer as far as a subflow that offers `offered` octets of it shows it. `None`:
+    /// there is no limit.
     #[inline(always)]
     pub fn buffer(&self, offered: u64) -> Option<u64> {
         match self.tuning {
@@ -267,8 +272,8 @@ impl RecvStream {
         }
     }
 
-    /// RFC 9293 3.8.6.2.2: `octets` have been read of a buffer of `buffer`: the window opens by a step worth a segment, and the
-    /// peer may be waiting for it.
+    /// RFC 9293 3.8.6.2.2: `octets` have been read of a buffer of `buffer`: the window opens by a
+    /// step worth a segment, and the peer may be waiting for it.
     #[inline(always)]
     pub fn opens_by_step(&self, octets: u64, buffer: u64) -> bool {
         let gain = (self.read + buffer).saturating_sub(self.goal);
@@ -277,8 +282,9 @@ impl RecvStream {
         octets > 0 && gain >= step && (left < step || gain >= buffer / 2)
     }
 
-    /// The window field that a segment would have on a subflow with this window scale that offers `offered` octets of the
-    /// buffer (RFC 7323 2.3). `held`: octets held behind holes, asked if their memory counts.
+    /// The window field that a segment would have on a subflow with this window scale that offers
+    /// `offered` octets of the buffer (RFC 7323 2.3). `held`: octets held behind holes, asked if
+    /// their memory counts.
     #[inline(always)]
     pub fn window_field(&self, offered: u64, shift: u8, held: impl FnOnce() -> u64) -> u64 {
         let goal = match self.buffer(offered) {
@@ -305,8 +311,8 @@ impl RecvStream {
         self.nxt() + window > self.goal
     }
 
-    /// The window field of a SYN, which is not scaled (RFC 7323 2.2). Records what it advertises. `segment`: as Linux, show
-    /// whole segments of this size (`tcp_select_initial_window`).
+    /// The window field of a SYN, which is not scaled (RFC 7323 2.2). Records what it advertises.
+    /// `segment`: as Linux, show whole segments of this size (`tcp_select_initial_window`).
     pub fn syn_window(&mut self, segment: Option<u64>) -> u64 {
         let mut window = (self.goal - self.nxt()).min(u64::from(u16::MAX));
         if let Some(segment) = segment.filter(|&segment| window > segment) {
@@ -332,13 +338,15 @@ impl RecvStream {
         // RFC 9293 3.8.6.2.2: move the edge only in steps worth a segment.
         let goal = self.read + buffer - charge;
         let step = self.rules.mss.min(buffer / 2).max(1);
-        // RFC 7323 2.3: less than one unit of the field, of at most 2^14, is shown as a closed window.
+        // RFC 7323 2.3: less than one unit of the field, of at most 2^14, is shown as a closed
+        // window.
         let nxt = self.nxt();
         let closed = || self.goal - nxt < 1 << 14 && (self.goal - nxt) >> shift == 0 && goal >= nxt + step;
         if goal >= self.goal + step || closed() { goal } else { self.goal }
     }
 
-    /// The right edge that the memory left allows, of what a subflow offers (`__tcp_select_window`).
+    /// The right edge that the memory left allows, of what a subflow offers
+    /// (`__tcp_select_window`).
     #[cold]
     fn goal_by_memory(&self, offered: u64, shift: u8, held: u64) -> u64 {
         let buffer = self.tuning.map_or(offered, |t| t.size);
@@ -349,7 +357,8 @@ impl RecvStream {
         let unread = self.charge(self.readable());
         let reserve = self.tuning.map_or(0, |t| t.reserve());
         let left = buffer.saturating_sub((unread + held).max(reserve));
-        // Below half of the buffer, a sixteenth of it, or less than a segment, is shown as nothing (RFC 9293 3.8.6.2.2).
+        // Below half of the buffer, a sixteenth of it, or less than a segment, is shown as nothing
+        // (RFC 9293 3.8.6.2.2).
         let silly = left < buffer / 2 && (left < buffer / 16 || left < self.rules.mss.min(buffer));
         let nxt = self.nxt();
         if silly {
@@ -374,7 +383,8 @@ impl RecvStream {
 mod tests {
     use super::*;
 
-    /// A stream with a buffer of 10,000 octets and segments of 1,000 that has advertised its window.
+    /// A stream with a buffer of 10,000 octets and segments of 1,000 that has advertised its
+    /// window.
     fn stream() -> RecvStream {
         let config = Config { mss: 1_000, receive_buffer: Some(10_000), receive_initial: None, ..Config::default() };
         let mut s = RecvStream::new(&config);

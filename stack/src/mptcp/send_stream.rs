@@ -1,6 +1,7 @@
-//! Our direction of the data stream: what the application has written, what was sent and acknowledged, and how far the peer's
-//! window reaches. All of it is in data offsets. Which subflow carries an octet is not known here, but for the record of what
-//! was sent last ([`Run`]) and of what waits to be sent again.
+//! Our direction of the data stream: what the application has written, what was sent and
+//! acknowledged, and how far the peer's window reaches. All of it is in data offsets. Which subflow
+//! carries an octet is not known here, but for the record of what was sent last ([`Run`]) and of
+//! what waits to be sent again.
 
 use std::collections::VecDeque;
 
@@ -9,7 +10,8 @@ use crate::event::SubflowId;
 use crate::scoreboard::Sent;
 use crate::seq::Seq;
 
-/// Copies that the scheduler wants on further subflows: the subflow, the first octet and the length.
+/// Copies that the scheduler wants on further subflows: the subflow, the first octet and the
+/// length.
 pub(crate) type Copies = VecDeque<(SubflowId, u64, u32)>;
 
 /// State of the DATA_FIN, or FIN in plain TCP.
@@ -231,7 +233,8 @@ impl SendStream {
         }
     }
 
-    /// Plain TCP: the subflow's acknowledgement stands for this data offset. SYN and FIN are not data.
+    /// Plain TCP: the subflow's acknowledgement stands for this data offset. SYN and FIN are not
+    /// data.
     #[inline(always)]
     pub fn acknowledge_plain(&mut self, ack: u64) {
         self.una = ack.min(self.nxt).max(self.una);
@@ -278,8 +281,9 @@ impl SendStream {
         self.repeated_to = self.repeated_to.max(end);
     }
 
-    /// The sequence number on `subflow` and the data offset where our unacknowledged data begins, if `subflow` alone carries it
-    /// contiguously. `first`: where its data begins; `next`: its next sequence number, if nothing is in flight there.
+    /// The sequence number on `subflow` and the data offset where our unacknowledged data begins,
+    /// if `subflow` alone carries it contiguously. `first`: where its data begins; `next`: its next
+    /// sequence number, if nothing is in flight there.
     pub fn contiguous(&self, subflow: SubflowId, first: (Seq, u64), next: Option<Seq>) -> Option<(Seq, u64)> {
         match self.run {
             None => Some(first),
@@ -387,7 +391,8 @@ mod tests {
         assert_eq!((s.edge(), s.largest_window()), (80, 300));
     }
 
-    /// RFC 8684 3.7: a fall back needs one subflow that has carried all data without a DATA_ACK, in order and once.
+    /// RFC 8684 3.7: a fall back needs one subflow that has carried all data without a DATA_ACK, in
+    /// order and once.
     #[test]
     fn data_is_contiguous_on_one_subflow_until_another_carries_some() {
         let first = (Seq(1), 0);

@@ -5,7 +5,8 @@ use crate::time::Instant;
 /// A timer of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Timer {
-    /// A window probe is due (RFC 9293 3.8.6.1), or the override timeout of a corked segment passes.
+    /// A window probe is due (RFC 9293 3.8.6.1), or the override timeout of a corked segment
+    /// passes.
     Persist,
     /// The scheduler waits: ask it again.
     Schedule,
@@ -92,7 +93,8 @@ impl Timers {
         self.0[timer as usize]
     }
 
-    /// When the first timer expires, without that of the DATA_FIN, which waits for a subflow; [`Instant::FAR_FUTURE`] if none runs.
+    /// When the first timer expires, without that of the DATA_FIN, which waits for a subflow;
+    /// [`Instant::FAR_FUTURE`] if none runs.
     #[inline(always)]
     pub fn next(&self) -> Instant {
         let others = self.0.iter().enumerate().filter(|&(i, _)| i != Timer::DataFin as usize);

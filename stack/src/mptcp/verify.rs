@@ -1,18 +1,21 @@
 //! DSS checksums of mappings that span segments (RFC 8684 3.3.1).
 //!
-//! A checksum covers all octets of its mapping. It can be verified only when the last of them has arrived, and nothing of the
-//! mapping may be delivered before. A mapping whose octets arrive in one segment is verified at once and is never stored here.
-//! For the others this module keeps the mapping (its *promise*) and the sums of the pieces that have arrived. One's-complement
-//! sums can be added in any order; a piece at an odd distance from the start has its octets swapped. A segment that a middlebox
-//! has coalesced may contain the end of one mapping and the beginning of the next. Both are then verified together.
+//! A checksum covers all octets of its mapping. It can be verified only when the last of them has
+//! arrived, and nothing of the mapping may be delivered before. A mapping whose octets arrive in
+//! one segment is verified at once and is never stored here. For the others this module keeps the
+//! mapping (its *promise*) and the sums of the pieces that have arrived. One's-complement sums can
+//! be added in any order; a piece at an odd distance from the start has its octets swapped. A
+//! segment that a middlebox has coalesced may contain the end of one mapping and the beginning of
+//! the next. Both are then verified together.
 //!
-//! The engine knows only the sum of a piece ([`crate::segment::Payload::sum`]). A piece that contains earlier ones takes their
-//! place, as its octets do in the buffer. If it overlaps another one otherwise, the sum of its remainder is unknown
-//! ([`Checks::can_tell`]): it is not taken until it has come several times, since the next retransmission may have other
-//! boundaries; then a mapping with it cannot be verified and counts as broken. The sum of a part of a reference to unchanged
-//! octets would be known (zero), but a simulation with references must have the same trace as one with octets. A mapping that
-//! has no common end with the pieces for [`LONGEST`] octets counts as broken, too: a middlebox that changes the length of a
-//! segment causes this.
+//! The engine knows only the sum of a piece ([`crate::segment::Payload::sum`]). A piece that
+//! contains earlier ones takes their place, as its octets do in the buffer. If it overlaps another
+//! one otherwise, the sum of its remainder is unknown ([`Checks::can_tell`]): it is not taken until
+//! it has come several times, since the next retransmission may have other boundaries; then a
+//! mapping with it cannot be verified and counts as broken. The sum of a part of a reference to
+//! unchanged octets would be known (zero), but a simulation with references must have the same
+//! trace as one with octets. A mapping that has no common end with the pieces for [`LONGEST`]
+//! octets counts as broken, too: a middlebox that changes the length of a segment causes this.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +23,14 @@ use super::dss::LONGEST;
 use crate::seq::Seq;
 use crate::wire::checksum::Sum;
 
-/// Maximum number of mappings of a subflow that wait for the rest of their octets. Linux maps up to 64 kB at once, so this is 64 MB.
-/// If a peer begins more mappings at once, the octets of the excess ones are not taken until they are retransmitted; only the
-/// mapping of the next octet expected is always taken, since everything else waits for it.
+/// Maximum number of mappings of a subflow that wait for the rest of their octets. Linux maps up to
+/// 64 kB at once, so this is 64 MB. If a peer begins more mappings at once, the octets of the
+/// excess ones are not taken until they are retransmitted; only the mapping of the next octet
+/// expected is always taken, since everything else waits for it.
 const MOST: usize = 1024;
 
-/// Maximum number of mappings that are stored, with those that are verified and wait for octets before them. It bounds the memory
-/// that a peer with mappings of two octets takes.
+/// Maximum number of mappings that are stored, with those that are verified and wait for octets
+/// before them. It bounds the memory that a peer with mappings of two octets takes.
 const STORED: usize = 16 * MOST;
 
 /// A stored mapping.
@@ -148,9 +152,11 @@ impl Checks {
         }
     }
 
-    /// `[from, to)` has arrived: verifies the mappings that this completes. Returns the first one that fails.
+    /// `[from, to)` has arrived: verifies the mappings that this completes. Returns the first one
+    /// that fails.
     pub fn verify(&mut self, from: Seq, to: Seq) -> Option<Broken> {
-        // A mapping has at most LONGEST octets, and `run` follows others for about as many after its end.
+        // A mapping has at most LONGEST octets, and `run` follows others for about as many after
+        // its end.
         let first = Seq(from.0.saturating_sub(3 * LONGEST));
         let waiting: Vec<Seq> =
             self.promises.range(first..to).filter(|(_, p)| !p.kept).map(|(&start, _)| start).collect();
@@ -409,7 +415,8 @@ mod tests {
         assert!(!begin(1025, 2049));
     }
 
-    /// The segment with the first mapping was lost, and more mappings than may wait have come whole behind it.
+    /// The segment with the first mapping was lost, and more mappings than may wait have come whole
+    /// behind it.
     #[test]
     fn mappings_that_are_verified_leave_room_for_others() {
         let mut checks = Checks::default();

@@ -45,8 +45,9 @@ impl Parameter {
 
 /// What is known of an algorithm.
 ///
-/// Texts in the source of a program go into a `static`: [`Info::new`] and the methods that return `Self` are constant functions.
-/// Texts that are known only while the program runs, as in a binding, go through [`Info::owned`] and into the fields:
+/// Texts in the source of a program go into a `static`: [`Info::new`] and the methods that return
+/// `Self` are constant functions. Texts that are known only while the program runs, as in a
+/// binding, go through [`Info::owned`] and into the fields:
 ///
 /// ```
 /// use anabranch_stack::registry::{Info, Parameter, Unit};
@@ -76,7 +77,8 @@ pub struct Info {
     pub parameters: Cow<'static, [Parameter]>,
 }
 
-/// Puts a borrowed value at `place`. The value before is not dropped: constant functions cannot drop a `Cow`.
+/// Puts a borrowed value at `place`. The value before is not dropped: constant functions cannot
+/// drop a `Cow`.
 const fn put<T>(place: &mut T, value: T) {
     mem::forget(mem::replace(place, value));
 }
@@ -96,7 +98,8 @@ impl Info {
         }
     }
 
-    /// [`Info::new`] with texts that are known only while the program runs. The other texts are set in the fields.
+    /// [`Info::new`] with texts that are known only while the program runs. The other texts are set
+    /// in the fields.
     pub fn owned(name: String, summary: String) -> Self {
         Self {
             label: Cow::Owned(name.clone()),
@@ -153,7 +156,8 @@ impl Info {
         self.parameters.iter().find(|p| p.name == name)
     }
 
-    /// Checks that a scenario can hold the name and the parameters, and that a list can show the texts.
+    /// Checks that a scenario can hold the name and the parameters, and that a list can show the
+    /// texts.
     ///
     /// # Errors
     /// What is wrong, with the value and the remedy.

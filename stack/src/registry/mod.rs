@@ -343,8 +343,8 @@ impl<T: ?Sized + Kind> Registry<T> {
     /// Adds an algorithm behind those that are registered.
     ///
     /// # Errors
-    /// If an algorithm of that name is registered already, or if a scenario could not hold the texts of its [`Info`]
-    /// ([`Info::check`]). The registry is unchanged then.
+    /// If an algorithm of that name is registered already, or if a scenario could not hold the
+    /// texts of its [`Info`] ([`Info::check`]). The registry is unchanged then.
     pub fn add(&mut self, factory: Arc<dyn Factory<T>>) -> Result<(), ConfigError> {
         let info = factory.info();
         let name = info.name.to_string();

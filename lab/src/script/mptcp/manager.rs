@@ -1,5 +1,6 @@
-//! The host's path manager, as `ip mptcp endpoint` and `ip mptcp limits` configure it on Linux. The policy is the engine's
-//! ([`LinuxManager`]); here are the commands, and one manager for each connection.
+//! The host's path manager, as `ip mptcp endpoint` and `ip mptcp limits` configure it on Linux. The
+//! policy is the engine's ([`LinuxManager`]); here are the commands, and one manager for each
+//! connection.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};

@@ -60,8 +60,8 @@ pub struct Drawn {
     pub scenario: Scenario,
 }
 
-/// The scenario of the run `number` with algorithms of `known`, or what the reader says if it cannot be mended, which is a fault of
-/// this module.
+/// The scenario of the run `number` with algorithms of `known`, or what the reader says if it
+/// cannot be mended, which is a fault of this module.
 pub fn draw(number: u64, known: &Registries) -> Result<Drawn, String> {
     let mut document = document(number, known);
     for _ in 0..200 {

@@ -10,8 +10,9 @@ use crate::segment::AddrId;
 use crate::tcp::State;
 use crate::time::Instant;
 
-/// Tells `manager` of an event of the connection `id`, and advertises what the manager announces. `opened`: we opened the
-/// connection. Call [`open_subflows`] afterwards, and whenever the manager's [timeout](PathManager::poll_timeout) has come.
+/// Tells `manager` of an event of the connection `id`, and advertises what the manager announces.
+/// `opened`: we opened the connection. Call [`open_subflows`] afterwards, and whenever the
+/// manager's [timeout](PathManager::poll_timeout) has come.
 pub fn handle_event(
     manager: &mut dyn PathManager,
     endpoint: &mut Endpoint,
@@ -44,7 +45,8 @@ pub fn handle_event(
     }
 }
 
-/// Tells `manager` what becomes of an address of ours, and the peer of the connection `id` what it has to know.
+/// Tells `manager` what becomes of an address of ours, and the peer of the connection `id` what it
+/// has to know.
 pub fn handle_local(
     manager: &mut dyn PathManager,
     endpoint: &mut Endpoint,
@@ -75,8 +77,9 @@ fn announce(endpoint: &mut Endpoint, id: ConnectionId, local: Local) {
     }
 }
 
-/// Opens the subflows of the connection `id` whose time has come, each from the port that `port` returns for the join. Returns
-/// true if a subflow was opened: then the endpoint has segments to send.
+/// Opens the subflows of the connection `id` whose time has come, each from the port that `port`
+/// returns for the join. Returns true if a subflow was opened: then the endpoint has segments to
+/// send.
 pub fn open_subflows(
     manager: &mut dyn PathManager,
     endpoint: &mut Endpoint,

@@ -23,9 +23,10 @@ impl Default for Limits {
     }
 }
 
-/// An address with the flag `signal` is advertised once the connection is established; from an address with the flag `subflow` the
-/// end that opened the connection joins the address of the peer's first subflow. An address that the peer advertises is joined from
-/// the address of our first subflow, if the limits allow it. Nothing is tried again.
+/// An address with the flag `signal` is advertised once the connection is established; from an
+/// address with the flag `subflow` the end that opened the connection joins the address of the
+/// peer's first subflow. An address that the peer advertises is joined from the address of our
+/// first subflow, if the limits allow it. Nothing is tried again.
 #[derive(Clone, Debug, Default)]
 pub struct LinuxManager {
     locals: Vec<Local>,

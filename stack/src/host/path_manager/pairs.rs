@@ -20,11 +20,12 @@ struct Known {
     joined: bool,
 }
 
-/// Joins pairs of addresses: a pair as soon as the peer's address is known. The peer's address of the first subflow is known from
-/// the start, any other one by ADD_ADDR. A join that failed, or a subflow that ended before its connection, is tried again after
-/// [`REJOIN_AFTER`].
+/// Joins pairs of addresses: a pair as soon as the peer's address is known. The peer's address of
+/// the first subflow is known from the start, any other one by ADD_ADDR. A join that failed, or a
+/// subflow that ended before its connection, is tried again after [`REJOIN_AFTER`].
 ///
-/// The end that opened the connection joins; the other end advertises its addresses. The first pair is that of the first subflow.
+/// The end that opened the connection joins; the other end advertises its addresses. The first pair
+/// is that of the first subflow.
 #[derive(Debug)]
 pub struct PairManager {
     /// It joins and advertises by itself.
@@ -46,15 +47,16 @@ impl PairManager {
         Self { automatic: true, mesh: false, opened: None, known, wanted: Vec::new() }
     }
 
-    /// `path_manager = "full-mesh"`: joins every address of ours with every address of the peer. Pairs with addresses that the peer
-    /// advertises follow by themselves; where only some addresses reach each other, use [`PairManager::one_per_interface`] with the
-    /// pairs that do.
+    /// `path_manager = "full-mesh"`: joins every address of ours with every address of the peer.
+    /// Pairs with addresses that the peer advertises follow by themselves; where only some
+    /// addresses reach each other, use [`PairManager::one_per_interface`] with the pairs that do.
     pub fn full_mesh(locals: &[AddrId], remote: IpAddr) -> Self {
         let pairs = locals.iter().map(|&local| Pair { local, remote, remote_id: Some(0) });
         Self { mesh: true, ..Self::one_per_interface(pairs) }
     }
 
-    /// `path_manager = "none"`: neither advertises nor joins, except a pair whose interface comes ([`Change::Added`]).
+    /// `path_manager = "none"`: neither advertises nor joins, except a pair whose interface comes
+    /// ([`Change::Added`]).
     pub fn none(pairs: impl IntoIterator<Item = Pair>) -> Self {
         Self { automatic: false, ..Self::one_per_interface(pairs) }
     }

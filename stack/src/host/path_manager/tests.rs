@@ -154,7 +154,8 @@ fn linux_joins_from_its_addresses_to_the_first_one_of_the_peer() {
 
 // ---- at endpoints ------------------------------------------------------------------------------------------------
 
-/// A client and a server with two addresses each, whose path managers are called as a program would.
+/// A client and a server with two addresses each, whose path managers are called as a program
+/// would.
 struct Hosts {
     ends: [Endpoint; 2],
     managers: [Box<dyn PathManager>; 2],
@@ -224,7 +225,8 @@ fn two_endpoints_with_path_managers_make_a_full_mesh_and_repair_it() {
     hosts.settle(NOW);
     let all = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(a, b)| (address(0, a), address(1, b)));
     assert_eq!(hosts.established(), all);
-    // The server loses its second address, which ends both subflows there. The client joins again when the address is back.
+    // The server loses its second address, which ends both subflows there. The client joins again
+    // when the address is back.
     let id = hosts.ids[1].expect("it was accepted");
     let change = |hosts: &mut Hosts, now, change| {
         handle_local(&mut *hosts.managers[1], &mut hosts.ends[1], now, id, change);

@@ -32,8 +32,9 @@ pub(super) struct Failing {
     dsn: u64,
     /// The next acknowledgement carries MP_FAIL.
     due: bool,
-    /// How often MP_FAIL was sent. It is repeated when [`Timer::Fail`] expires if nothing has arrived by then: the peer's answer may have been
-    /// lost, and the peer may have no more data to send.
+    /// How often MP_FAIL was sent. It is repeated when [`Timer::Fail`] expires if nothing has
+    /// arrived by then: the peer's answer may have been lost, and the peer may have no more data to
+    /// send.
     tries: u32,
 }
 
@@ -277,7 +278,8 @@ impl Connection {
                 broken = (!valid).then_some(Broken { seq: at, data: mapped });
             }
         }
-        // Its boundaries are not those of what has arrived before. The peer sends it again, perhaps with other boundaries.
+        // Its boundaries are not those of what has arrived before. The peer sends it again, perhaps
+        // with other boundaries.
         if !self.paths.members[id].checks.can_tell(start, end) && !self.paths.comes_repeatedly(id, start) {
             return false;
         }

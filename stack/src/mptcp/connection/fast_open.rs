@@ -17,8 +17,11 @@ use crate::tcp::fast_open::DEFAULT_MSS;
 use crate::time::Instant;
 
 impl Connection {
-    /// Client, before the first poll: the SYN asks for a cookie, or carries the one that the host has `cached`, with the server's MSS, and as
-    /// much as it can of what is written (RFC 7413 4.2.1, 4.2.2). With [`Config::fast_open_without_cookies`](crate::Config::fast_open_without_cookies) it has neither, and carries data.
+    /// Client, before the first poll: the SYN asks for a cookie, or carries the one that the host
+    /// has `cached`, with the server's MSS, and as much as it can of what is written (RFC 7413
+    /// 4.2.1, 4.2.2). With
+    /// [`Config::fast_open_without_cookies`](crate::Config::fast_open_without_cookies) it has
+    /// neither, and carries data.
     pub fn request_fast_open(&mut self, cached: Option<(Cookie, Option<u16>)>) {
         let fast = &mut self.paths.subflows[0].fast_open;
         let (cookie, mss) = cached.unwrap_or((Cookie::REQUEST, None));
@@ -29,9 +32,12 @@ impl Connection {
         fast.peer_mss = mss.map_or(unknown, u32::from);
     }
 
-    /// Server, at once after [`Connection::accept`]: `cookie` is what this host makes for the client's address. If the SYN carries it, its
-    /// data are taken, and can be read; else the SYN/ACK acknowledges the SYN alone. Whoever asks for a cookie, or shows a wrong one, is
-    /// given one. With [`Config::fast_open_without_cookies`](crate::Config::fast_open_without_cookies) data are taken whatever the SYN shows, and it is given none then (RFC 7413 7.3).
+    /// Server, at once after [`Connection::accept`]: `cookie` is what this host makes for the
+    /// client's address. If the SYN carries it, its data are taken, and can be read; else the
+    /// SYN/ACK acknowledges the SYN alone. Whoever asks for a cookie, or shows a wrong one, is
+    /// given one. With
+    /// [`Config::fast_open_without_cookies`](crate::Config::fast_open_without_cookies) data are
+    /// taken whatever the SYN shows, and it is given none then (RFC 7413 7.3).
     pub fn answer_fast_open(&mut self, now: Instant, syn: &Segment, cookie: Cookie) {
         let shown = match syn.options.signal {
             Signal::FastOpen(shown) => Some(shown),

@@ -1,19 +1,23 @@
-//! Header prediction (Van Jacobson, "4BSD Header Prediction", ACM CCR 20(2), 1990): the next in-order data of a one-way transfer
-//! skips nearly all checks of the general path.
+//! Header prediction (Van Jacobson, "4BSD Header Prediction", ACM CCR 20(2), 1990): the next
+//! in-order data of a one-way transfer skips nearly all checks of the general path.
 //!
-//! A connection is *quiet* if a poll has found nothing to send, none of our data is in flight, no handshake, close, fallback or
-//! signal is in progress, and there has been no other input since. Only arriving data can then change its state. A segment that
-//! is next on its subflow and carries nothing else is therefore taken without the general path, and a poll has nothing to send
-//! but its acknowledgement. Any other input ends the quiet state ([`FastPath::invalidate`]), and the general path processes it.
-//! The general path would do the same with the predicted segments, step by step: prediction saves work and changes nothing else.
+//! A connection is *quiet* if a poll has found nothing to send, none of our data is in flight, no
+//! handshake, close, fallback or signal is in progress, and there has been no other input since.
+//! Only arriving data can then change its state. A segment that is next on its subflow and carries
+//! nothing else is therefore taken without the general path, and a poll has nothing to send but its
+//! acknowledgement. Any other input ends the quiet state ([`FastPath::invalidate`]), and the
+//! general path processes it. The general path would do the same with the predicted segments, step
+//! by step: prediction saves work and changes nothing else.
 //!
-//! A connection is *steady* if no handshake, close, fallback or signal is in progress. A pure acknowledgement can then change nothing
-//! but its subflow's sender, DATA_ACK and window, so that the rest of the general path is skipped. Any other input ends this state,
-//! and the general path looks at each acknowledgement that it takes whether the state has begun.
+//! A connection is *steady* if no handshake, close, fallback or signal is in progress. A pure
+//! acknowledgement can then change nothing but its subflow's sender, DATA_ACK and window, so that
+//! the rest of the general path is skipped. Any other input ends this state, and the general path
+//! looks at each acknowledgement that it takes whether the state has begun.
 //!
-//! New data *flows* from one poll to the next if every subflow was quiescent, no acknowledgement was due and new data was sent.
-//! The next poll then looks only at the subflow that sent: sending changes nothing else that a poll depends on. A predicted
-//! acknowledgement changes nothing but its own subflow either, so that data flows on, and the next poll looks at that one.
+//! New data *flows* from one poll to the next if every subflow was quiescent, no acknowledgement
+//! was due and new data was sent. The next poll then looks only at the subflow that sent: sending
+//! changes nothing else that a poll depends on. A predicted acknowledgement changes nothing but its
+//! own subflow either, so that data flows on, and the next poll looks at that one.
 
 use super::{Connection, Outgoing};
 use crate::config::Acknowledgement;

@@ -17,7 +17,8 @@ use crate::ranges::RangeSet;
 use crate::tcp::subflow::State;
 use crate::time::Instant;
 
-/// The oldest data without a DATA_ACK is retransmitted when [`Timer::Data`] expires: how often it has been, and how much of it next.
+/// The oldest data without a DATA_ACK is retransmitted when [`Timer::Data`] expires: how often it
+/// has been, and how much of it next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Retransmission {
     tries: u32,

@@ -1,7 +1,9 @@
-//! The receive window on each subflow, and when a window update is sent. How large it is, [`RecvStream`] says.
+//! The receive window on each subflow, and when a window update is sent. How large it is,
+//! [`RecvStream`] says.
 //!
-//! What Linux does for [`Config::acknowledge_on_read`](crate::Config::acknowledge_on_read): once the application has read, each
-//! subflow decides whether that is worth an acknowledgement (`mptcp_cleanup_rbuf`, `tcp_cleanup_rbuf`).
+//! What Linux does for [`Config::acknowledge_on_read`](crate::Config::acknowledge_on_read): once
+//! the application has read, each subflow decides whether that is worth an acknowledgement
+//! (`mptcp_cleanup_rbuf`, `tcp_cleanup_rbuf`).
 //!
 //! [`RecvStream`]: crate::mptcp::recv_stream::RecvStream
 
@@ -68,8 +70,8 @@ impl Connection {
         }
     }
 
-    /// Octets held for holes that narrow the window. With Multipath TCP that is what the data stream holds; what a subflow holds is
-    /// charged to the subflow.
+    /// Octets held for holes that narrow the window. With Multipath TCP that is what the data
+    /// stream holds; what a subflow holds is charged to the subflow.
     #[cold]
     fn charged(&self) -> u64 {
         match *self.negotiation.mode() {

@@ -62,8 +62,8 @@ struct Rules {
     validates: bool,
     /// Detector, controller, rate sampler or pacer want to be told of departures.
     heeds_departures: bool,
-    /// The window is validated, segments are counted, delivery rates sampled, or [`Config::shortcuts`] off: each acknowledgement is
-    /// measured in full.
+    /// The window is validated, segments are counted, delivery rates sampled, or
+    /// [`Config::shortcuts`] off: each acknowledgement is measured in full.
     weighs_acks: bool,
     /// Acknowledgements that only make progress mean nothing to detector and judge.
     ignores_progress: bool,
@@ -74,7 +74,8 @@ struct Rules {
     /// The receiver uses coupled acknowledgement: it may hold segments at or above the cumulative ACK, so SACK blocks report
     /// duplicates only.
     coupled_ack: bool,
-    /// The detector wants to be told of departures ([`Need::Departures`]), and has a timer ([`Need::Timer`]).
+    /// The detector wants to be told of departures ([`Need::Departures`]), and has a timer
+    /// ([`Need::Timer`]).
     follows: bool,
     timed: bool,
 }
@@ -102,8 +103,8 @@ impl Rules {
     }
 }
 
-/// The sending half of one subflow. Fields are ordered by how often they are used: the connection reads the ones at the end on
-/// every event.
+/// The sending half of one subflow. Fields are ordered by how often they are used: the connection
+/// reads the ones at the end on every event.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Sender {
@@ -214,7 +215,8 @@ impl Sender {
         self.due.probe
     }
 
-    /// The retransmission timer has expired for a zero-window probe: it is sent again, and that is no sign of loss.
+    /// The retransmission timer has expired for a zero-window probe: it is sent again, and that is
+    /// no sign of loss.
     pub fn repeat_probe(&mut self) {
         self.retries = 0;
         self.probes += 1;

@@ -26,13 +26,15 @@ impl Pacer {
         Self { at: Instant::ZERO, burst: (Instant::ZERO, 0), deferred: false, small_end: iss }
     }
 
-    /// A segment leaves at `now`, and the next one after `gap`. A sender that was delayed for another reason does not catch up.
+    /// A segment leaves at `now`, and the next one after `gap`. A sender that was delayed for
+    /// another reason does not catch up.
     #[inline]
     fn advance(&mut self, now: Instant, gap: Duration) {
         self.at = self.at.max(now) + gap;
     }
 
-    /// Counts a segment of a burst at `now` of at most `longest`. Returns the segments of the burst so far, and whether it is complete.
+    /// Counts a segment of a burst at `now` of at most `longest`. Returns the segments of the burst
+    /// so far, and whether it is complete.
     fn count(&mut self, now: Instant, longest: u32) -> (u32, bool) {
         let so_far = if self.burst.0 == now { self.burst.1 + 1 } else { 1 };
         let full = so_far == longest;
@@ -122,7 +124,8 @@ impl Sender {
         now.since(head.sent_at) >= half
     }
 
-    /// A burst of `waiting` octets is deferred. Returns whether it waits for the window, which then counts as full.
+    /// A burst of `waiting` octets is deferred. Returns whether it waits for the window, which then
+    /// counts as full.
     pub fn defer(&mut self, waiting: u64) -> bool {
         self.pacer.deferred = self.open_window() <= waiting;
         self.pacer.deferred

@@ -1,5 +1,5 @@
-//! The loss episode in progress: of which kind it is, where it ends, and what earlier ones have left behind. All of it is in
-//! sequence numbers and times; the window is the controller's.
+//! The loss episode in progress: of which kind it is, where it ends, and what earlier ones have
+//! left behind. All of it is in sequence numbers and times; the window is the controller's.
 
 use super::OFF;
 use crate::seq::Seq;
@@ -19,8 +19,8 @@ pub(crate) enum Phase {
     Fast {
         /// RFC 6582 2 `recover`, RFC 6675 2 RecoveryPoint.
         recover: Seq,
-        /// The retransmission that opens the episode, or that answers a NewReno partial acknowledgement, is still to be sent. The
-        /// window does not limit it.
+        /// The retransmission that opens the episode, or that answers a NewReno partial
+        /// acknowledgement, is still to be sent. The window does not limit it.
         retransmit_first: bool,
         /// NewReno: the first partial acknowledgement has arrived (RFC 6582 3.2 step 3).
         partial: bool,
@@ -29,7 +29,8 @@ pub(crate) enum Phase {
     },
     /// Slow start after a retransmission timeout.
     Loss {
-        /// SND.NXT at the timeout: no fast retransmit before it is acknowledged (RFC 6675 5.1, RFC 6582 4).
+        /// SND.NXT at the timeout: no fast retransmit before it is acknowledged (RFC 6675 5.1, RFC
+        /// 6582 4).
         recover: Seq,
         /// F-RTO: send new data instead of retransmissions.
         probe: Probe,
@@ -55,21 +56,23 @@ pub(super) struct Recovery {
     duplicates: u32,
     /// Octets that limited transmit sent beyond the window since the last new acknowledgement.
     limited_sent: u64,
-    /// Octets acknowledged since the last loss episode began, and between the beginnings of the last two episodes.
+    /// Octets acknowledged since the last loss episode began, and between the beginnings of the
+    /// last two episodes.
     acked_since_loss: [u64; 2],
     /// SND.NXT when the current round trip began.
     round_end: Seq,
-    /// RFC 6582 3.2 `recover`, plus one. Without SACK, duplicate acknowledgements at or below it start no fast recovery.
+    /// RFC 6582 3.2 `recover`, plus one. Without SACK, duplicate acknowledgements at or below it
+    /// start no fast recovery.
     point: Seq,
     /// SND.NXT when the window was last reduced, and when that was.
     cut: (Seq, Instant),
-    /// RFC 6582 3.2, "Impatient" variant: the retransmission timer as the first partial acknowledgement set it. Later partial
-    /// acknowledgements do not restart it.
+    /// RFC 6582 3.2, "Impatient" variant: the retransmission timer as the first partial
+    /// acknowledgement set it. Later partial acknowledgements do not restart it.
     rto_before: Instant,
     /// TCP-DOOR: congestion window and retransmission timeout do not change before this time.
     hold_until: Instant,
-    /// After a spurious timeout (RFC 4015): the first RTT sample of data above this sequence number adapts the timer, with the
-    /// SRTT and RTTVAR saved before the timeout.
+    /// After a spurious timeout (RFC 4015): the first RTT sample of data above this sequence number
+    /// adapts the timer, with the SRTT and RTTVAR saved before the timeout.
     adapt: Option<(Seq, (u64, u64))>,
 }
 
@@ -233,7 +236,8 @@ impl Recovery {
         self.limited_sent = 0;
     }
 
-    /// Octets acknowledged since the last loss episode began, and between the beginnings of the last two episodes.
+    /// Octets acknowledged since the last loss episode began, and between the beginnings of the
+    /// last two episodes.
     #[inline(always)]
     pub fn acked_since_loss(&self) -> [u64; 2] {
         self.acked_since_loss
@@ -246,8 +250,8 @@ impl Recovery {
 
     // ---- RFC 4015 3.2, last step ---------------------------------------------------------------------------------
 
-    /// A timeout was spurious: the first RTT sample of data above [`Recovery::point`] adapts the timer, with the SRTT and RTTVAR
-    /// `saved` before the timeout.
+    /// A timeout was spurious: the first RTT sample of data above [`Recovery::point`] adapts the
+    /// timer, with the SRTT and RTTVAR `saved` before the timeout.
     pub fn adapt_later(&mut self, saved: (u64, u64)) {
         self.adapt = Some((self.point, saved));
     }
@@ -280,8 +284,8 @@ pub(super) struct Due {
     pub probe: bool,
     /// RTO fired while TCP-DOOR suspended the congestion response: retransmit the head segment.
     pub held_timeout: bool,
-    /// RTO fired: retransmit the head segment even if the segments in flight fill the window, since the detector may not have
-    /// marked all of them lost.
+    /// RTO fired: retransmit the head segment even if the segments in flight fill the window, since
+    /// the detector may not have marked all of them lost.
     pub timeout: bool,
     /// A tail loss probe is to be sent (RFC 8985 7.3).
     pub tail_probe: bool,
