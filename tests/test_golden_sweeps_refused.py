@@ -73,7 +73,7 @@ DOCUMENTS = {
 
 
 def said(call: Callable[[], object]) -> str:
-    """The message of the error that a call ends with."""
+    """Return the message of the error that `call` raises, or what it returns if it raises none."""
     try:
         found = call()
     except (ab.ScenarioError, ab.ResultError, ValueError) as error:

@@ -1,4 +1,4 @@
-//! The algorithms that scenarios may name.
+//! The algorithms whose names scenarios may use.
 //!
 //! Whatever reads, draws or lists names of algorithms takes [`Registries`] as an argument. Without
 //! the argument it takes [`registered`]: the engine's algorithms and those that this process has

@@ -234,8 +234,8 @@ pub struct Waiting {
 const JUDGED: u64 = 1_000_000_000;
 
 impl Waiting {
-    /// The sender waits for room in a window or buffer, so the caller has to find out whether its
-    /// links are full.
+    /// Returns true if the sender waits for room in the receive window or in its send buffer. The
+    /// caller then has to find out whether the links of the subflow are full.
     #[inline]
     pub fn is_window(&self) -> bool {
         self.now.is_some_and(|(wait, _)| wait.is_window())

@@ -17,7 +17,7 @@ use crate::ask::Ask;
 /// What the tables of a document are read with.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
-    /// The algorithms that may be named.
+    /// The algorithms whose names a scenario may use.
     pub(super) known: &'a Registries,
     /// Asked at each link and each connection whether to go on.
     pub(super) ask: Ask<'a>,

@@ -10,7 +10,7 @@ use super::{generated, overrides, presets, syntax, trace};
 use crate::algorithms::registered;
 use crate::ask::{Ask, go_on};
 
-/// The text of a scenario, to be read: with overrides, another seed, a stranger's algorithms.
+/// The text of a scenario, with the overrides, the seed and the algorithms to read it with.
 ///
 /// ```
 /// use anabranch_lab::scenario::Source;
@@ -68,8 +68,8 @@ impl<'a> Source<'a> {
         self
     }
 
-    /// Sets the algorithms that the scenario may name. Without this call: the engine's algorithms
-    /// and those that the process has registered ([`crate::algorithms::register`]).
+    /// Sets the algorithms whose names the scenario may use. The default is all algorithms of the
+    /// engine and all that this process has registered ([`crate::algorithms::register`]).
     #[must_use]
     pub fn registries(mut self, known: &'a Registries) -> Self {
         self.known = Some(known);

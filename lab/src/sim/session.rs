@@ -1,4 +1,4 @@
-//! A connection or a flow of a run, whatever speaks on it: what the event loop asks of it.
+//! What the event loop needs of a connection or flow, whichever protocol it uses.
 
 use std::fmt::Debug;
 
@@ -20,7 +20,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// All, in the order of their numbers.
+    /// All slots, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::ClientTimer, Self::ServerTimer, Self::Applications];
 }
 
@@ -34,15 +34,15 @@ pub trait Session: Debug {
     fn on_packet(&mut self, net: &mut Network, id: PacketId);
     /// The time of a slot has come.
     fn on_slot(&mut self, net: &mut Network, slot: Slot);
-    /// What is counted.
+    /// Returns the account of the connection: its counts, sums and times.
     fn account(&self) -> &ConnectionAccount;
-    /// What is counted, to be changed.
+    /// Returns the account of the connection, to be changed.
     fn account_mut(&mut self) -> &mut ConnectionAccount;
     /// Ends the session and returns its account.
     fn into_account(self: Box<Self>) -> ConnectionAccount;
     /// The time of the last progress of the transfer.
     fn last_progress(&self) -> u64;
-    /// Since when the session has had something to do and has not moved; `None` if it rests.
+    /// Returns since when data is outstanding without progress; `None` if the session is idle.
     fn stuck_since(&self) -> Option<u64>;
     /// True if a host has data that its peer does not have, and no timer that would ever send it.
     fn is_asleep(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::time::{Duration, Instant};
 /// Transmissions of an ADD_ADDR that gets no echo.
 const TRIES: u32 = 8;
 
-/// An ADD_ADDR of ours that has had no echo.
+/// An ADD_ADDR of this host that the peer has not echoed.
 #[derive(Clone, Copy, Debug)]
 struct Announcement {
     advertised: Advertised,
@@ -33,7 +33,7 @@ pub(crate) enum Remote {
     Excess,
 }
 
-/// Addresses announced in either direction.
+/// The addresses that this host and its peer have announced to each other.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     announcements: Vec<Announcement>,
@@ -44,7 +44,7 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    /// Nothing of ours waits to be sent or echoed.
+    /// Returns true if no ADD_ADDR or REMOVE_ADDR of this host waits to be sent or echoed.
     #[inline]
     pub fn are_settled(&self) -> bool {
         self.announcements.is_empty() && self.removals.is_empty()
@@ -62,23 +62,23 @@ impl Addresses {
         self.announcements.retain(|a| a.advertised.address.id != id);
     }
 
-    /// The peer is to be told that our address `id` is gone.
+    /// Queues a REMOVE_ADDR for our address `id`.
     pub fn remove(&mut self, id: u8) {
         self.removals.push(id);
     }
 
-    /// The peer has echoed `advertised`, or it cannot be sent at all.
+    /// Stops repeating `advertised`: the peer has echoed it, or no segment has room for it.
     pub fn settle(&mut self, advertised: Advertised) {
         self.announcements.retain(|a| a.advertised != advertised);
     }
 
-    /// The connection is plain TCP: there is nobody to tell.
+    /// Forgets what is to be sent, because the connection has become plain TCP.
     pub fn clear(&mut self) {
         self.announcements.clear();
         self.removals.clear();
     }
 
-    /// The next identifiers to send in a REMOVE_ADDR with room for `room` of them.
+    /// Takes the identifiers for the next REMOVE_ADDR, at most `room`; `None` if there are none.
     pub fn next_removals(&mut self, room: usize) -> Option<AddrIds> {
         if self.removals.is_empty() {
             return None;
@@ -106,7 +106,7 @@ impl Addresses {
         self.announcements.iter().filter(waiting).map(|a| a.at).min().unwrap_or(Instant::FAR_FUTURE)
     }
 
-    /// An ADD_ADDR of ours is to be sent or has had no echo.
+    /// Returns true if an ADD_ADDR of this host is to be sent or was not echoed.
     pub fn announces(&self) -> bool {
         !self.announcements.is_empty()
     }

@@ -1,12 +1,11 @@
-//! The scheduler of a connection: what it is asked and told, and why the last poll did not send
-//! more.
+//! The scheduler of a connection, and the reason why the last poll did not send more data.
 
 use crate::config::{Acknowledgement, Config};
 use crate::event::{SendBlock, SubflowId};
 use crate::scheduler::{Assignment, Decision, Offer, Reach, Scheduler};
 use crate::time::{Duration, Instant};
 
-/// The scheduler, and what it decides by.
+/// The scheduler of a connection, and the reason why the last poll did not send more data.
 #[derive(Debug)]
 pub(crate) struct Distribution {
     scheduler: Box<dyn Scheduler>,
@@ -24,8 +23,8 @@ impl Distribution {
     pub fn new(config: &Config) -> Self {
         let scheduler = config.scheduler.make(&config.setup());
         let reach = match (scheduler.reach(), config.acknowledgement) {
-            // The window of a subflow opens in the order of the data: what waits on one would keep
-            // all of them from opening.
+            // Under coupled acknowledgement no subflow acknowledges data before all earlier data have
+            // arrived. Data that waits on one subflow would block the acknowledgements of all.
             (Reach::Windows, Acknowledgement::Coupled) => Reach::Room,
             (reach, _) => reach,
         };
@@ -38,7 +37,7 @@ impl Distribution {
         &*self.scheduler
     }
 
-    /// Tests bring a scheduler of their own.
+    /// Replaces the scheduler; for tests with a scheduler that is not registered.
     #[cfg(test)]
     pub fn replace(&mut self, scheduler: Box<dyn Scheduler>) {
         self.scheduler = scheduler;
@@ -75,7 +74,7 @@ impl Distribution {
         self.reach
     }
 
-    /// It does assign data ahead.
+    /// Returns true if the scheduler assigns data ahead of the windows.
     #[inline(always)]
     pub fn queues(&self) -> bool {
         self.reach != Reach::Room
@@ -101,7 +100,7 @@ impl Distribution {
         self.rates && !matches!(self.limit, SendBlock::Cwnd | SendBlock::ReceiveWindow)
     }
 
-    /// A subflow may be penalised at `now`, once in `srtt`.
+    /// Returns true if a subflow may be penalised at `now`: at most once in `srtt`.
     pub fn may_penalise(&self, now: Instant, srtt: Duration) -> bool {
         now.since(self.penalised) >= srtt
     }

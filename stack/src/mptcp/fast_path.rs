@@ -10,7 +10,7 @@ use crate::registry::Need;
 use crate::scheduler::{Reach, Scheduler};
 use crate::time::{Duration, Instant};
 
-/// What holds for a connection from its beginning to its end.
+/// Facts about the algorithms of a connection that never change.
 #[derive(Debug)]
 struct Rules {
     /// Short paths may be taken ([`Config::shortcuts`]).
@@ -38,10 +38,9 @@ pub(crate) struct FastPath {
     quiet_until: Instant,
     /// The subflow of a quiet connection whose acknowledgement is due.
     ack: Option<SubflowId>,
-    /// No subflow of a quiet connection holds anything behind a hole; data in order, which is what
-    /// may come, changes nothing of that.
+    /// No subflow of a quiet connection holds data behind a hole.
     no_holes: bool,
-    /// Nor does any expect anything but plain data
+    /// No subflow of a quiet connection expects anything but plain data
     /// ([`Subflow::expects_plain_data`](crate::tcp::subflow::Subflow)).
     plain: bool,
     /// Nothing is in progress but the transfer of data, and there has been no input since but
@@ -52,14 +51,14 @@ pub(crate) struct FastPath {
     flowing: Option<SubflowId>,
     /// No subflow but the flowing one can send.
     alone: bool,
-    /// So many full-sized segments may follow on it without another look.
+    /// Number of full-sized segments that may follow on the flowing subflow without another look.
     budget: u32,
     /// The segment to send is this subflow's template.
     template: Option<SubflowId>,
     /// Inputs so far that were not predicted, and calls of the application that may change
     /// segments.
     disturbances: u64,
-    /// So many at the last look at all deadlines.
+    /// Value of `disturbances` at the last look at all deadlines.
     looked_at: u64,
     rules: Rules,
 }
@@ -329,7 +328,7 @@ impl FastPath {
         }
     }
 
-    /// Tests ask the scheduler for every segment.
+    /// Lets the connection ask the scheduler for every segment; for tests.
     #[cfg(test)]
     pub fn ask_always(&mut self) {
         (self.rules.remembers, self.rules.simple) = (true, false);

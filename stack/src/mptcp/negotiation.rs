@@ -1,5 +1,5 @@
-//! Which protocol a connection speaks, and what each host knows of the other's knowledge: Multipath
-//! TCP under negotiation, agreed on and confirmed, or plain TCP (RFC 8684 3.1, 3.7).
+//! The protocol of a connection: plain TCP, Multipath TCP whose handshake is in progress, or
+//! Multipath TCP, and whether the peer is known to have our key (RFC 8684 3.1, 3.7).
 
 use super::handshake::Keys;
 
@@ -30,7 +30,7 @@ pub(crate) struct Negotiation {
 }
 
 impl Negotiation {
-    /// Plain TCP, until [`Negotiation::begin`].
+    /// Starts as plain TCP; [`Negotiation::begin`] starts the handshake of Multipath TCP.
     pub fn new(client: bool) -> Self {
         Self { mode: Mode::Tcp, client, confirmed: false, dss_received: false, long_dsn: false }
     }
@@ -40,7 +40,7 @@ impl Negotiation {
         self.mode = Mode::Negotiating { own_key };
     }
 
-    /// The peer's key has arrived. `confirmed`: and the peer has ours.
+    /// The peer's key has arrived. `confirmed`: the same segment shows that the peer has our key.
     pub fn agree(&mut self, keys: Keys, confirmed: bool) {
         debug_assert!(!self.is_multipath());
         self.mode = Mode::Mptcp(keys);
@@ -58,8 +58,8 @@ impl Negotiation {
         (self.confirmed, self.dss_received) = (true, true);
     }
 
-    /// RFC 8684 B.2: data in our SYN, `octets` that the peer has taken, have no data sequence
-    /// numbers.
+    /// RFC 8684 B.2: data in the SYN have no data sequence numbers. The peer has taken `octets` of
+    /// the data in our SYN, so the first data sequence number moves back by as many.
     pub fn skip_syn_data(&mut self, octets: u64) {
         if let Mode::Mptcp(keys) = &mut self.mode {
             keys.own_first_dsn = keys.own_first_dsn.wrapping_sub(octets);
@@ -114,7 +114,7 @@ impl Negotiation {
         self.long_dsn
     }
 
-    /// Nothing of the handshake of the connection is left to do.
+    /// Returns true if the handshake of the connection is complete on both sides.
     #[inline]
     pub fn is_settled(&self) -> bool {
         match self.mode {

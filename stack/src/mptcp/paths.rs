@@ -13,13 +13,13 @@ use crate::seq::Seq;
 use crate::tcp::subflow::{State, Subflow};
 use crate::time::{Duration, Instant};
 
-/// How often the next octet of a subflow may arrive without a mapping before the subflow is reset.
-/// RFC 8684 3.3.1 leaves it a receive window of data: while mapped data arrive behind it, which the
-/// window bounds, no attempt counts. The peer then repeats it alone, and a middlebox that joins
-/// segments spares its mapping.
+/// How often the next expected octet of a subflow may arrive without a mapping before the subflow is
+/// reset. RFC 8684 3.3.1 lets the mapping arrive as late as a receive window of data, so arrivals
+/// between which mapped data arrives do not count.
 const UNMAPPED: u32 = 4;
 
-/// The timer's interval when no subflow has its own timer running (`TCP_RTO_MIN`).
+/// Interval of [`Timer::Idle`](super::timers::Timer::Idle) if no retransmission timer of a subflow
+/// runs (`TCP_RTO_MIN`).
 const LEAST_IDLE: Duration = Duration::from_millis(200);
 
 /// The subflows of a connection, by number.
@@ -112,9 +112,9 @@ impl Paths {
         });
     }
 
-    // ---- all of them, or one -----------------------------------------------------------------------------
+    // ---- questions and changes that concern subflows only ------------------------------------------------
 
-    /// What was assigned to `from` last goes to `to`.
+    /// Moves the `octets` that were assigned to `from` last to `to`.
     pub fn move_assigned(&mut self, from: SubflowId, to: SubflowId, octets: u64) {
         let mut left = octets;
         let mut pieces = Vec::new();
@@ -139,8 +139,8 @@ impl Paths {
         self.active().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
     }
 
-    /// A segment at `start` could not be taken, and that has been so for the next expected octet
-    /// repeatedly.
+    /// A segment at `start` could not be taken. Returns true if this was the next expected octet and
+    /// has happened [`UNMAPPED`] times in a row.
     pub fn comes_repeatedly(&mut self, id: SubflowId, start: Seq) -> bool {
         let rcv_nxt = self.subflows[id].receiver.rcv_nxt;
         let (seen, times) = &mut self.members[id].unmapped;
@@ -152,7 +152,7 @@ impl Paths {
         *times >= UNMAPPED
     }
 
-    /// Until the last of the subflows' own timers; those that make no progress do not count.
+    /// Returns the time until the last retransmission timer of the subflows that make progress.
     pub fn idle_interval(&self, now: Instant) -> Duration {
         let progressing = self.active().filter(|(s, m)| s.state != State::Closed && m.idle.periods == 0);
         let left =
@@ -160,7 +160,7 @@ impl Paths {
         left.max().filter(|left| left.0 > 0).unwrap_or(LEAST_IDLE)
     }
 
-    /// A segment has arrived on `id`: a stale subflow works again.
+    /// Notes that a segment has arrived on `id`. If the subflow was stale, it is not any more.
     #[inline]
     pub fn note_heard(&mut self, now: Instant, id: SubflowId) {
         let m = &mut self.members[id];
@@ -170,14 +170,14 @@ impl Paths {
         }
     }
 
-    /// The subflow for a window probe, of those that `may`: one that works, with the shortest
-    /// timeout.
+    /// Returns the subflow for a window probe: of the subflows that can send and for which `may` is
+    /// true, one that has not timed out, with the shortest RTO.
     pub fn prober(&self, may: impl Fn(&Subflow) -> bool) -> Option<SubflowId> {
         let ready = self.active().filter(|(s, m)| m.ready && s.may_send() && may(s));
         ready.min_by_key(|(s, _)| (s.is_stale(), s.rto())).map(|(s, _)| s.id)
     }
 
-    /// Every subflow that works acknowledges.
+    /// Lets every open subflow send an acknowledgement at once.
     pub fn acknowledge_on_all(&mut self) {
         for &id in &self.active {
             if self.members[id].ready && self.subflows[id].is_open() {
@@ -196,7 +196,7 @@ impl Paths {
         matches!(self.subflows[0].state, State::SynSent | State::SynReceived)
     }
 
-    /// A segment has arrived on `id`: the peer is there.
+    /// Notes that a segment has arrived on `id`, so that keep-alives start again.
     pub fn note_sign_of_life(&mut self, now: Instant, id: SubflowId) {
         let m = &mut self.members[id];
         (m.heard, m.keepalives) = (now, 0);
@@ -207,19 +207,18 @@ impl Paths {
         self.active().any(|(s, _)| s.state != State::Closed)
     }
 
-    /// What was stuck on subflow `on`, and is not any more, has another way: not if that is the
-    /// only subflow, nor if the others are backups, which carry nothing while it works (RFC 8684
-    /// 3.3.8).
+    /// Returns true if a subflow other than `on` can send the data that was stuck on `on`. A backup
+    /// counts only if no regular subflow works (RFC 8684 3.3.8).
     pub fn has_way_from(&self, on: Option<SubflowId>) -> bool {
         let works = |s: &Subflow, m: &Member| m.ready && s.may_send() && !s.is_stale() && !m.idle.stale;
         let regular = self.active().any(|(s, m)| works(s, m) && !m.is_backup());
         self.active().any(|(s, m)| m.ready && s.is_open() && Some(s.id) != on && !(regular && m.is_backup()))
     }
 
-    /// The only subflow there has been has acknowledged all data, with the keys in the place of a
-    /// DSS, which who has had our first mapping only sends with data of its own (RFC 8684 3.1), and
-    /// no DATA_ACK of data has come since: the peer may be plain TCP (3.7), which would take a
-    /// second copy for further octets.
+    /// Returns true if the peer may have become plain TCP without our knowledge (RFC 8684 3.7): there
+    /// has been one subflow, the peer has acknowledged data there in a segment with MP_CAPABLE and
+    /// without DSS, and no DATA_ACK has arrived since. A peer that is plain TCP would take a second
+    /// copy of data for the next octets of the stream.
     pub fn may_be_plain(&self) -> bool {
         let [m] = &self.members[..] else { return false };
         m.join == Join::First && m.acked_bare && !m.dss_confirmed && self.subflows[0].is_open()

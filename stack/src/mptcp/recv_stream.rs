@@ -46,8 +46,7 @@ pub(crate) struct RecvStream {
     reassembly: Reassembly,
     /// Octets read.
     read: u64,
-    /// The right edge that the next segment advertises at least, if its window field can express
-    /// it. It never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
+    /// The next segment advertises at least this right edge, if its window field can express it. It never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
     goal: u64,
     /// The highest edge advertised so far. Octets beyond it are refused. It is below `goal` while
     /// the window field cannot express `goal`: in a SYN, and without window scaling.
@@ -56,8 +55,8 @@ pub(crate) struct RecvStream {
     abandoned: bool,
     /// All octets up to the end have arrived.
     ended: bool,
-    /// Coupled acknowledgement: what was moved to another subflow stands there behind what waits
-    /// for it.
+    /// Coupled acknowledgement: data that was moved to another subflow is there behind data that
+    /// waits for it.
     moved: bool,
     /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
     end: Option<u64>,
@@ -141,8 +140,8 @@ impl RecvStream {
         self.moved
     }
 
-    /// Coupled acknowledgement: whether something that was moved to another subflow stands there
-    /// behind what waits for it.
+    /// Coupled acknowledgement: notes whether data that was moved to another subflow is there behind
+    /// data that waits for it.
     pub fn set_moved(&mut self, moved: bool) {
         self.moved = moved;
     }
@@ -173,7 +172,7 @@ impl RecvStream {
         self.ended
     }
 
-    /// All octets up to the end have arrived, which was not so before.
+    /// Returns true once: when all octets up to the end have arrived.
     #[inline]
     pub fn ends_now(&mut self) -> bool {
         let now = !self.ended && self.end == Some(self.nxt());
@@ -197,12 +196,12 @@ impl RecvStream {
         octets
     }
 
-    /// The application will read no more.
+    /// Notes that the application will read no more.
     pub fn abandon(&mut self) {
         self.abandoned = true;
     }
 
-    /// The application will read no more.
+    /// Returns true if the application will read no more.
     #[inline(always)]
     pub fn is_abandoned(&self) -> bool {
         self.abandoned
@@ -216,14 +215,14 @@ impl RecvStream {
 
     // ---- a buffer that tunes itself ------------------------------------------------------------------------------
 
-    /// Reading may do more than open the window: the buffer tunes itself, or acknowledgements wait
-    /// for the reader.
+    /// Returns true if a read can change more than the window: the size of a buffer that tunes
+    /// itself, or acknowledgements that wait for the reader.
     #[inline(always)]
     pub fn follows_reader(&self) -> bool {
         self.tuning.is_some() || self.rules.by_memory
     }
 
-    /// The window is what is left of a fixed buffer.
+    /// Returns true if the window is the free part of a buffer of fixed size.
     #[inline(always)]
     pub fn has_fixed_buffer(&self) -> bool {
         self.tuning.is_none() && self.told.is_none()
@@ -246,13 +245,13 @@ impl RecvStream {
 
     // ---- the window ----------------------------------------------------------------------------------------------
 
-    /// Octets up to `end` lie within the window that was advertised.
+    /// Returns true if octets up to `end` lie within the window that was advertised.
     #[inline(always)]
     pub fn accepts(&self, end: u64) -> bool {
         end <= self.advertised
     }
 
-    /// Octets from the next one on that lie within the window that was advertised.
+    /// Returns the size of the advertised window, from the next expected octet on.
     pub fn window(&self) -> u64 {
         self.advertised.saturating_sub(self.nxt())
     }
@@ -262,8 +261,8 @@ impl RecvStream {
         self.told
     }
 
-    /// The receive buffer as far as a subflow that offers `offered` octets of it shows it. `None`:
-    /// there is no limit.
+    /// Returns the part of the receive buffer that a subflow advertises which offers at most
+    /// `offered` octets; `None` if the buffer has no limit.
     #[inline(always)]
     pub fn buffer(&self, offered: u64) -> Option<u64> {
         match self.tuning {
@@ -283,8 +282,8 @@ impl RecvStream {
     }
 
     /// The window field that a segment would have on a subflow with this window scale that offers
-    /// `offered` octets of the buffer (RFC 7323 2.3). `held`: octets held behind holes, asked if
-    /// their memory counts.
+    /// `offered` octets of the buffer (RFC 7323 2.3). `held` returns the octets held behind
+    /// holes; it is called only if their memory narrows the window.
     #[inline(always)]
     pub fn window_field(&self, offered: u64, shift: u8, held: impl FnOnce() -> u64) -> u64 {
         let goal = match self.buffer(offered) {
@@ -295,7 +294,7 @@ impl RecvStream {
         ((goal.max(self.goal) - self.nxt()) >> shift).min(65_535)
     }
 
-    /// A segment advertises a window of so many octets.
+    /// Notes that a segment advertises a window of `window` octets.
     #[inline(always)]
     pub fn advertise(&mut self, window: u64) {
         let edge = self.nxt() + window;
@@ -365,9 +364,8 @@ impl RecvStream {
             return nxt;
         }
         let whole = left >= buffer.saturating_sub(reserve).min(offered);
-        // RFC 7323 2.3: advertise at least one unit of the window field. Rounding down to zero
-        // would close the window for ever if the whole buffer, less the reserve, is smaller than
-        // one unit.
+        // RFC 7323 2.3: advertise at least one unit of the window field. If buffer minus reserve
+        // is smaller than one unit, rounding down to zero would keep the window closed for ever.
         let goal = nxt + left.min(offered).max(1 << shift);
         if whole || buffer >= SMALL_BUFFER_SEGMENTS * self.rules.mss {
             return goal;

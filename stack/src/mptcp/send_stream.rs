@@ -1,7 +1,7 @@
 //! Our direction of the data stream: what the application has written, what was sent and
-//! acknowledged, and how far the peer's window reaches. All of it is in data offsets. Which subflow
-//! carries an octet is not known here, but for the record of what was sent last ([`Run`]) and of
-//! what waits to be sent again.
+//! acknowledged, and how far the peer's window reaches. All of it is in data offsets. This
+//! module does not record which subflow carries an octet, except for the data sent last ([`Run`])
+//! and for data that waits to be sent again.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub(crate) type Copies = VecDeque<(SubflowId, u64, u32)>;
 pub(crate) enum Fin {
     /// Not sent.
     Open,
-    /// Sent so often.
+    /// Sent `tries` times and not acknowledged.
     Sent { tries: u32 },
     /// Acknowledged.
     Acked,
@@ -35,14 +35,15 @@ struct Run {
     end: u64,
 }
 
-/// What has become of the right edge of the peer's window.
+/// How the right edge of the peer's window has moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EdgeMove {
     /// It has not moved right.
     None,
     /// It has moved right.
     Opened,
-    /// It has moved right from here, and data had been sent beyond: the peer has refused it.
+    /// It has moved right from this data offset. Data had been sent beyond that offset, which the
+    /// peer has refused.
     Refused(u64),
 }
 
@@ -63,7 +64,7 @@ pub(crate) struct SendStream {
     closed: bool,
     fin: Fin,
     run: Option<Run>,
-    /// Data offset after the highest octet that has been sent in more than one place.
+    /// Data offset after the highest octet that was sent with more than one subflow sequence number.
     repeated_to: u64,
     copies: Copies,
     reinjections: Reinjections,
@@ -119,25 +120,25 @@ impl SendStream {
         self.written - self.nxt
     }
 
-    /// Some data lacks a DATA_ACK.
+    /// Returns true if sent data has no DATA_ACK yet.
     #[inline(always)]
     pub fn is_outstanding(&self) -> bool {
         self.una < self.nxt
     }
 
-    /// The application has written so many octets more.
+    /// Adds `octets` that the application has written.
     #[inline(always)]
     pub fn write(&mut self, octets: u64) {
         debug_assert!(!self.closed || octets == 0);
         self.written += octets;
     }
 
-    /// The application will write no more.
+    /// Notes that the application will write no more.
     pub fn close(&mut self) {
         self.closed = true;
     }
 
-    /// The application will write no more.
+    /// Returns true if the application will write no more.
     #[inline(always)]
     pub fn is_closed(&self) -> bool {
         self.closed
@@ -152,7 +153,7 @@ impl SendStream {
         first
     }
 
-    /// What was assigned from `first` on was never sent.
+    /// Takes back what was assigned from data offset `first` on and never sent.
     pub fn take_back(&mut self, first: u64) {
         self.nxt = self.nxt.min(first);
         debug_assert!(self.una <= self.nxt);
@@ -194,7 +195,7 @@ impl SendStream {
         self.largest_window
     }
 
-    /// The first segment says how large the peer's window is.
+    /// Sets the peer's window from its first segment.
     pub fn begin_window(&mut self, window: u64) {
         (self.edge, self.largest_window) = (self.una + window, window);
     }
@@ -276,7 +277,7 @@ impl SendStream {
         }
     }
 
-    /// Data before `end` has been sent in a second place.
+    /// Notes that data before `end` was sent with a second subflow sequence number.
     pub fn note_repeated(&mut self, end: u64) {
         self.repeated_to = self.repeated_to.max(end);
     }
@@ -287,7 +288,7 @@ impl SendStream {
     pub fn contiguous(&self, subflow: SubflowId, first: (Seq, u64), next: Option<Seq>) -> Option<(Seq, u64)> {
         match self.run {
             None => Some(first),
-            // Nothing of it has a second place in the sequence space, here or elsewhere.
+            // None of it was sent with a second subflow sequence number, here or on another subflow.
             Some(r)
                 if r.subflow == subflow && r.data <= self.una && r.end == self.nxt && self.repeated_to <= self.una =>
             {
@@ -311,17 +312,18 @@ impl SendStream {
         &mut self.reinjections
     }
 
-    /// `[start, end)` is sent again on any subflow, even if it was before.
+    /// Queues `[start, end)` to be sent again on any subflow, even if it was sent again before.
     pub fn repeat(&mut self, start: u64, end: u64) {
         self.reinjections.again(start.max(self.una), end.min(self.nxt));
     }
 
-    /// `[start, end)` is stuck on a subflow (`None`: on any) and is sent again on another.
+    /// Queues `[start, end)`, which is stuck on the subflow `stuck_on`, to be sent again on another
+    /// subflow (`None`: on any).
     pub fn repeat_stuck(&mut self, start: u64, end: u64, stuck_on: Option<SubflowId>) {
         self.reinjections.add(start.max(self.una), end, stuck_on);
     }
 
-    /// Copies that the scheduler wants are waiting.
+    /// Returns true if copies that the scheduler wants wait to be sent.
     #[inline(always)]
     pub fn has_copies(&self) -> bool {
         !self.copies.is_empty()
@@ -333,7 +335,7 @@ impl SendStream {
         &mut self.copies
     }
 
-    /// Plain TCP has no second place for data.
+    /// Forgets what waits to be sent again: plain TCP sends no data with a second sequence number.
     pub fn forget_repetitions(&mut self) {
         self.reinjections = Reinjections::default();
         self.copies.clear();
@@ -391,7 +393,7 @@ mod tests {
         assert_eq!((s.edge(), s.largest_window()), (80, 300));
     }
 
-    /// RFC 8684 3.7: a fall back needs one subflow that has carried all data without a DATA_ACK, in
+    /// RFC 8684 3.7: a fallback to plain TCP needs one subflow that has carried all data without a DATA_ACK, in
     /// order and once.
     #[test]
     fn data_is_contiguous_on_one_subflow_until_another_carries_some() {

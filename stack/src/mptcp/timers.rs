@@ -1,4 +1,4 @@
-//! The timers of a connection in one table. Those of its subflows are in `tcp`.
+//! All timers of a connection in one table. The timers of a subflow are in `tcp`.
 
 use crate::time::Instant;
 
@@ -8,13 +8,13 @@ pub(crate) enum Timer {
     /// A window probe is due (RFC 9293 3.8.6.1), or the override timeout of a corked segment
     /// passes.
     Persist,
-    /// The scheduler waits: ask it again.
+    /// The scheduler has asked to wait; it is asked again.
     Schedule,
-    /// Pacing holds data or retransmissions back until then.
+    /// Pacing permits the next segment.
     Pacing,
     /// The oldest data without a DATA_ACK is retransmitted.
     Data,
-    /// Subflows without progress are counted.
+    /// The subflows that make no progress are counted, as Linux does.
     Idle,
     /// All subflows are closed but the connection is not: it ends (RFC 8684 3.3.3).
     Orphaned,
@@ -64,16 +64,16 @@ impl Timers {
         *self = Self::default();
     }
 
-    /// The timer runs.
+    /// Returns true if the timer runs.
     #[inline(always)]
     pub fn runs(&self, timer: Timer) -> bool {
         self.0[timer as usize] < Instant::FAR_FUTURE
     }
 
-    /// The timer has expired at `now` and was not stopped.
+    /// Returns true if the timer runs and its time has come at `now`.
     #[inline(always)]
     pub fn has_expired(&self, timer: Timer, now: Instant) -> bool {
-        // Without a timer nothing is due at the end of time.
+        // A stopped timer has the time FAR_FUTURE, which is no deadline even if `now` is FAR_FUTURE.
         self.runs(timer) && self.0[timer as usize] <= now
     }
 
@@ -93,8 +93,8 @@ impl Timers {
         self.0[timer as usize]
     }
 
-    /// When the first timer expires, without that of the DATA_FIN, which waits for a subflow;
-    /// [`Instant::FAR_FUTURE`] if none runs.
+    /// Returns the earliest time of all running timers except [`Timer::DataFin`], which counts only
+    /// while a subflow can carry the DATA_FIN; [`Instant::FAR_FUTURE`] if no timer runs.
     #[inline(always)]
     pub fn next(&self) -> Instant {
         let others = self.0.iter().enumerate().filter(|&(i, _)| i != Timer::DataFin as usize);

@@ -24,9 +24,9 @@ use crate::seq::Seq;
 use crate::wire::checksum::Sum;
 
 /// Maximum number of mappings of a subflow that wait for the rest of their octets. Linux maps up to
-/// 64 kB at once, so this is 64 MB. If a peer begins more mappings at once, the octets of the
-/// excess ones are not taken until they are retransmitted; only the mapping of the next octet
-/// expected is always taken, since everything else waits for it.
+/// 64 kB at once, so this is 64 MB. If a peer has more mappings in progress, the receiver
+/// refuses the octets of the further mappings until they are retransmitted. It never refuses the
+/// mapping of the next expected octet, because all other data waits for that octet.
 const MOST: usize = 1024;
 
 /// Maximum number of mappings that are stored, with those that are verified and wait for octets

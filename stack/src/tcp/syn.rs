@@ -1,4 +1,4 @@
-//! The SYN or SYN/ACK of a subflow: whether it is due, and what its times say.
+//! The SYN or SYN/ACK of a subflow: whether it is to be sent, and when it was sent.
 
 use crate::config::Config;
 use crate::time::Instant;
@@ -16,18 +16,18 @@ pub(crate) struct OwnSyn {
 }
 
 impl OwnSyn {
-    /// It is due at once.
+    /// Creates the state of a SYN that is to be sent at once.
     pub fn new(config: &Config) -> Self {
         Self { due: true, sent_at: Instant::ZERO, first_at: None, retransmitted: false, mss_option: config.mss_option }
     }
 
-    /// It is to be sent.
+    /// Returns true if the SYN is to be sent.
     #[inline]
     pub fn is_due(&self) -> bool {
         self.due
     }
 
-    /// It is to be sent again, as the peer asks.
+    /// Sends the SYN/ACK again because the peer has repeated its SYN.
     pub fn ask(&mut self) {
         self.due = true;
     }
@@ -37,12 +37,12 @@ impl OwnSyn {
         (self.due, self.retransmitted) = (true, true);
     }
 
-    /// Nothing more is sent.
+    /// Stops sending the SYN.
     pub fn stop(&mut self) {
         self.due = false;
     }
 
-    /// It is sent.
+    /// Notes that the SYN was sent at `now`.
     pub fn note_sent(&mut self, now: Instant) {
         self.due = false;
         self.sent_at = now;
@@ -59,7 +59,7 @@ impl OwnSyn {
         self.first_at
     }
 
-    /// The retransmission timer has expired for it.
+    /// Returns true if the retransmission timer has expired for the SYN.
     pub fn was_retransmitted(&self) -> bool {
         self.retransmitted
     }

@@ -25,7 +25,7 @@ impl Throttle {
     }
 }
 
-/// The answers of one subflow that are limited.
+/// Rate limits of one subflow for three kinds of answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Throttles {
     invalid: Throttle,
@@ -42,17 +42,17 @@ impl Throttles {
         Self { invalid: none, challenges: none, repetitions: none, interval }
     }
 
-    /// An unacceptable segment without payload may be answered.
+    /// Returns true if an unacceptable segment without payload may be answered.
     pub fn answers_invalid(&mut self, now: Instant) -> bool {
         self.invalid.allows(now, 1, self.interval)
     }
 
-    /// A challenge ACK may be sent (RFC 5961 7).
+    /// Returns true if a challenge ACK may be sent (RFC 5961 7).
     pub fn challenges(&mut self, now: Instant) -> bool {
         self.challenges.allows(now, 10, self.interval.saturating_mul(10))
     }
 
-    /// What the peer repeats may be answered again.
+    /// Returns true if a repeated segment of the peer may be answered again.
     pub fn repeats(&mut self, now: Instant) -> bool {
         self.repetitions.allows(now, 10, self.interval.saturating_mul(10))
     }

@@ -1,1 +1,1 @@
-"""Study `alheid-2014-aina`; `study.py` declares it."""
+"""The study `alheid-2014-aina`: `study.py` lists its scenarios, runs, tables and figures."""

@@ -1,1 +1,1 @@
-"""Study `alheid-2014-sims`; `study.py` declares it."""
+"""The study `alheid-2014-sims`: `study.py` lists its scenarios, runs, tables and figures."""

@@ -1,4 +1,4 @@
-"""Sentence templates of the report of the study `alheid-2014-sims`."""
+"""Sentences of the report of the study `alheid-2014-sims`. The study fills in the values in braces."""
 
 from collections.abc import Mapping
 

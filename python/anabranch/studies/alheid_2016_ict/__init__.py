@@ -1,1 +1,1 @@
-"""Study `alheid-2016-ict`; `study.py` declares it."""
+"""The study `alheid-2016-ict`: `study.py` lists its scenarios, runs, tables and figures."""

@@ -1,4 +1,4 @@
-"""Sentence templates of the report of the study `alheid-2016-ict`."""
+"""Sentences of the report of the study `alheid-2016-ict`. The study fills in the values in braces."""
 
 from collections.abc import Mapping
 

@@ -1,1 +1,1 @@
-"""Study `arabi-2014-icipee`; `study.py` declares it."""
+"""The study `arabi-2014-icipee`: `study.py` lists its scenarios, runs, tables and figures."""

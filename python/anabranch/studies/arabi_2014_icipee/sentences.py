@@ -1,4 +1,4 @@
-"""Sentence templates of the report of the study `arabi-2014-icipee`."""
+"""Sentences of the report of the study `arabi-2014-icipee`. The study fills in the values in braces."""
 
 from collections.abc import Mapping
 

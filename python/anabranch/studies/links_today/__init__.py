@@ -1,1 +1,1 @@
-"""Study `links-today`; `study.py` declares it."""
+"""The study `links-today`: `study.py` lists its scenarios, runs, tables and figures."""

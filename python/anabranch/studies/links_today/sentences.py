@@ -1,4 +1,4 @@
-"""Sentence templates of the report of the study `links-today`."""
+"""Sentences of the report of the study `links-today`. The study fills in the values in braces."""
 
 from anabranch.sentences import Phrase, Sentence
 

@@ -1,1 +1,1 @@
-"""Study `pareto`; `study.py` declares it."""
+"""The study `pareto`: `study.py` lists its scenarios, runs, tables and figures."""

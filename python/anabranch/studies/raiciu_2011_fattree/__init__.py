@@ -1,1 +1,1 @@
-"""Study `raiciu-2011-fattree`; `study.py` declares it."""
+"""The study `raiciu-2011-fattree`: `study.py` lists its scenarios, runs, tables and figures."""

@@ -1,4 +1,4 @@
-"""Sentence templates of the report of the study `raiciu-2011-fattree`."""
+"""Sentences of the report of the study `raiciu-2011-fattree`. The study fills in the values in braces."""
 
 from anabranch.sentences import Phrase, Sentence
 

@@ -1,1 +1,1 @@
-"""Study `receive-buffer`; `study.py` declares it."""
+"""The study `receive-buffer`: `study.py` lists its scenarios, runs, tables and figures."""

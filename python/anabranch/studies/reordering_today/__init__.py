@@ -1,1 +1,1 @@
-"""Study `reordering-today`; `study.py` declares it."""
+"""The study `reordering-today`: `study.py` lists its scenarios, runs, tables and figures."""

@@ -1,1 +1,1 @@
-"""Study `schedulers`; `study.py` declares it."""
+"""The study `schedulers`: `study.py` lists its scenarios, runs, tables and figures."""

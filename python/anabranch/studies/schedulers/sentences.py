@@ -1,4 +1,4 @@
-"""Sentence templates of the report of the study `schedulers`."""
+"""Sentences of the report of the study `schedulers`. The study fills in the values in braces."""
 
 from anabranch.sentences import Phrase, Sentence
 

@@ -1,1 +1,1 @@
-"""Study `simult-flows`; `study.py` declares it."""
+"""The study `simult-flows`: `study.py` lists its scenarios, runs, tables and figures."""

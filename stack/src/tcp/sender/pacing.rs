@@ -7,7 +7,7 @@ use crate::time::{Duration, Instant};
 /// A rate that limits nothing, in octets per second.
 const UNLIMITED: f64 = 1e12;
 
-/// When segments may leave.
+/// When pacing permits the next segment, and the burst in progress.
 #[derive(Debug)]
 pub(super) struct Pacer {
     /// Earliest departure of the next segment.
@@ -16,7 +16,7 @@ pub(super) struct Pacer {
     burst: (Instant, u32),
     /// A burst waits for room: the window counts as full.
     deferred: bool,
-    /// Behind the last segment of less than full size, if anybody asks.
+    /// Sequence number after the last segment of less than full size; kept for [`Sender::has_small`].
     small_end: Seq,
 }
 

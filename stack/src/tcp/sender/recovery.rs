@@ -1,5 +1,5 @@
-//! The loss episode in progress: of which kind it is, where it ends, and what earlier ones have
-//! left behind. All of it is in sequence numbers and times; the window is the controller's.
+//! The state of loss recovery: kind and end of the loss episode in progress, and what later
+//! decisions need of earlier episodes. The congestion window belongs to the controller.
 
 use super::OFF;
 use crate::seq::Seq;
@@ -48,7 +48,7 @@ pub(crate) enum Probe {
     Sent,
 }
 
-/// The loss episode in progress, and what earlier ones have left behind.
+/// State of loss recovery: the episode in progress, and what later decisions need of earlier ones.
 #[derive(Debug)]
 pub(super) struct Recovery {
     phase: Phase,
@@ -101,7 +101,7 @@ impl Recovery {
         self.phase
     }
 
-    /// What happens within an episode.
+    /// Gives access to the flags within the episode in progress.
     #[inline(always)]
     pub fn phase_mut(&mut self) -> &mut Phase {
         &mut self.phase
@@ -146,7 +146,8 @@ impl Recovery {
         self.point = nxt;
     }
 
-    /// Without SACK, duplicate acknowledgements at or below it start no fast recovery.
+    /// Returns the recovery point: without SACK, duplicate acknowledgements at or below it start no
+    /// fast recovery.
     #[inline(always)]
     pub fn point(&self) -> Seq {
         self.point
@@ -167,7 +168,7 @@ impl Recovery {
         self.cut
     }
 
-    /// TCP-DOOR: nothing changes before `until`.
+    /// TCP-DOOR: suspends the congestion response until `until`, unless it is suspended for longer.
     pub fn hold(&mut self, until: Instant) {
         self.hold_until = self.hold_until.max(until);
     }
@@ -196,13 +197,13 @@ impl Recovery {
         self.duplicates
     }
 
-    /// An acknowledgement has arrived that may be a duplicate.
+    /// Counts an acknowledgement if it is a `duplicate`.
     #[inline(always)]
     pub fn count_duplicate(&mut self, duplicate: bool) {
         self.duplicates += u32::from(duplicate);
     }
 
-    /// What was counted belongs to an episode that is over.
+    /// Resets the count of duplicate acknowledgements, since the episode is over.
     pub fn forget_duplicates(&mut self) {
         self.duplicates = 0;
     }
@@ -231,7 +232,7 @@ impl Recovery {
         self.limited_sent
     }
 
-    /// They do not count any more.
+    /// Resets the count of octets that limited transmit sent.
     pub fn forget_limited(&mut self) {
         self.limited_sent = 0;
     }
@@ -256,18 +257,19 @@ impl Recovery {
         self.adapt = Some((self.point, saved));
     }
 
-    /// Another timeout: nothing adapts the timer.
+    /// Cancels [`Recovery::adapt_later`], because the timer has expired again.
     pub fn adapt_never(&mut self) {
         self.adapt = None;
     }
 
-    /// A sample is waited for.
+    /// Returns true if the next RTT sample of new data adapts the timer.
     #[inline(always)]
     pub fn waits_to_adapt(&self) -> bool {
         self.adapt.is_some()
     }
 
-    /// There is a sample of data up to `ack`. Returns what was saved if it adapts the timer.
+    /// Takes an RTT `sample` of data up to `ack`. Returns the saved SRTT and RTTVAR with the sample if
+    /// the sample is the first one of data above the recovery point, which adapts the timer.
     #[inline]
     pub fn take_adaptation(&mut self, ack: Seq, sample: Option<Duration>) -> Option<((u64, u64), Duration)> {
         let (beyond, saved) = self.adapt?;
@@ -277,7 +279,7 @@ impl Recovery {
     }
 }
 
-/// Retransmissions that are due whatever the window says.
+/// Retransmissions that are to be sent although the congestion window may be full.
 #[derive(Debug, Default)]
 pub(super) struct Due {
     /// The zero-window probe in flight must be retransmitted.
