@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from anabranch.captures import store
 from anabranch.plots.size import LookError
-from anabranch.results.result_kinds import ANALYSIS, Drawing, ResultKind
+from anabranch.results.result_kinds import ANALYSIS, Drawing, ReadableKind
 
 if TYPE_CHECKING:
     import os
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from anabranch.tables import Document
 
 
-class _Analyses(ResultKind):
+class _Analyses(ReadableKind):
     name = ANALYSIS
     meaning = "an analysis of captures"
     hint = "; it is an analysis of captures: ab.Capture.load reads it"
@@ -37,13 +37,13 @@ class _Analyses(ResultKind):
 
         return list(report.CAPTURE_FIGURES)
 
-    def drawn(self, result: "CaptureData", directory: str, wanted: Drawing) -> dict[str, bytes]:
+    def made(self, result: "CaptureData", directory: str, wanted: Drawing) -> dict[str, bytes]:
         from anabranch.captures import report
 
         for name in wanted.names:
             if name not in self.figures(result):
                 raise LookError(f"figure: {name!r} is empty for {directory}. {report.omitted(result)}")
-        return super().drawn(result, directory, wanted)
+        return super().made(result, directory, wanted)
 
     def image(self, result: "CaptureData", name: str, wanted: Drawing) -> bytes:
         from anabranch.captures import report

@@ -220,7 +220,7 @@ def answer(result: "RunData | CaptureData", form: str, width: int | None = None)
 
         click.echo(subflow_csv(result.summary), nl=False)
     elif form in FORMATS:
-        click.echo(result_kinds.named(result.kind).document(result).written(form, width))
+        click.echo(result_kinds.readable(result.kind).document(result).written(form, width))
     sys.stdout.flush()
 
 

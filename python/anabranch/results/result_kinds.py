@@ -7,6 +7,7 @@ has a table of functions by the names of kinds.
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -88,7 +89,7 @@ class Drawing:
 
 
 class ResultKind:
-    """A kind of stored result. A kind overrides what it supports.
+    """A kind of stored result. As it stands, a kind that no command reads back (a study, a diagnosis).
 
     Attributes
     ----------
@@ -108,56 +109,90 @@ class ResultKind:
     hint: ClassVar[str] = ""
 
     def load(self, directory: "str | os.PathLike[str]") -> Any:
-        """Read the result in `directory`; ResultError if it is damaged, or if this kind is never read back."""
+        """Read the result in `directory`.
+
+        Raises
+        ------
+        ResultError
+            If the result is damaged, or if results of this kind are never read back.
+        """
         raise refusal(Path(directory))
 
-    def document(self, result: Any) -> Any:
-        """Return the text of `result` as a `tables.Document`."""
-        raise NotImplementedError
-
-    def figures(self, result: Any) -> Sequence[str]:
-        """Return the names of the figures that `result` has."""
-        raise NotImplementedError
-
-    def image(self, result: Any, name: str, wanted: Drawing) -> bytes:
-        """Draw one figure as a file."""
-        raise NotImplementedError
-
-    def report(self, result: Any, directory: str) -> str:
-        """Return the HTML report of `result`, which is stored in `directory`."""
-        raise NotImplementedError
-
-    def choices(self, result: Any) -> Sequence[str]:
-        """Return the names that `Drawing.names` may have."""
-        return self.figures(result)
-
     def draw(self, directory: str, wanted: Drawing) -> dict[str, bytes]:
-        """Draw the figures and the report of the result in `directory`, by name of their files."""
+        """Draw the figures and the report of the result in `directory`, by name of their files.
+
+        Raises
+        ------
+        ResultError
+            As `load`.
+        LookError
+            If `wanted` has options for another kind of result, or names figures that the result does not have.
+        """
         from anabranch.plots.size import LookError
 
         for option in ("over", "by", "where"):
             if getattr(wanted, option):
                 raise LookError(f"{option}: is for the figures of a sweep, and {directory} is not a sweep")
-        result = self.load(directory)
+        return self.drawn(self.load(directory), directory, wanted)
+
+    def drawn(self, result: Any, directory: str, wanted: Drawing) -> dict[str, bytes]:
+        """Draw the figures and the report of `result`; none for a kind that is never read back."""
+        return {}
+
+
+class ReadableKind(ResultKind, ABC):
+    """A kind of result that commands read back: it has a text, figures and a report."""
+
+    @abstractmethod
+    def document(self, result: Any) -> Any:
+        """Return the text of `result` as a `tables.Document`."""
+
+    @abstractmethod
+    def figures(self, result: Any) -> Sequence[str]:
+        """Return the names of the figures that `result` has."""
+
+    @abstractmethod
+    def image(self, result: Any, name: str, wanted: Drawing) -> bytes:
+        """Draw one figure as a file."""
+
+    @abstractmethod
+    def report(self, result: Any, directory: str) -> str:
+        """Return the HTML report of `result`, which is stored in `directory`."""
+
+    def choices(self, result: Any) -> Sequence[str]:
+        """Return the names that `Drawing.names` may have."""
+        return self.figures(result)
+
+    def drawn(self, result: Any, directory: str, wanted: Drawing) -> dict[str, bytes]:
+        """Draw the figures and the report of `result`, by name of their files."""
+        from anabranch.plots.size import LookError
+
         choices = self.choices(result)
         for name in wanted.names:
             if name not in choices:
                 raise LookError(f"figure: {name!r} is not a figure{hint(name, choices)}; choices: {', '.join(choices)}")
-        return self.drawn(result, directory, wanted)
+        return self.made(result, directory, wanted)
 
-    def drawn(self, result: Any, directory: str, wanted: Drawing) -> dict[str, bytes]:
-        """Draw figures and report of `result`, by name of their files."""
+    def made(self, result: Any, directory: str, wanted: Drawing) -> dict[str, bytes]:
+        """Draw what `wanted` names, or all figures and the report."""
         names = wanted.names or self.figures(result)
-        made = {f"{name}.{wanted.form}": self.image(result, name, wanted) for name in names}
+        files = {f"{name}.{wanted.form}": self.image(result, name, wanted) for name in names}
         if wanted.report and not wanted.names:
-            made["report.html"] = self.report(result, directory).encode()
-        return made
+            files["report.html"] = self.report(result, directory).encode()
+        return files
 
 
 def named(name: str) -> ResultKind:
     """Return the kind `name`, such as `RUN`."""
     kind: ResultKind = import_module(f"anabranch.{_PACKAGES[name]}.kind").KIND
     return kind
+
+
+def readable(name: str) -> ReadableKind:
+    """Return the kind `name`, which commands read back."""
+    found = named(name)
+    assert isinstance(found, ReadableKind), name
+    return found
 
 
 def _found(folder: Path) -> ResultKind | None:

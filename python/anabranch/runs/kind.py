@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from anabranch.results.result_kinds import RUN, Drawing, ResultKind
+from anabranch.results.result_kinds import RUN, Drawing, ReadableKind
 from anabranch.runs import store
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from anabranch.tables import Document
 
 
-class _Runs(ResultKind):
+class _Runs(ReadableKind):
     name = RUN
     meaning = "a run"
 

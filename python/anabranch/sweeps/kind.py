@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anabranch.plots.size import LookError
-from anabranch.results.result_kinds import SWEEP, Drawing, ResultKind
+from anabranch.results.result_kinds import SWEEP, Drawing, ReadableKind
 from anabranch.sweeps import store
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from anabranch.tables import Document
 
 
-class _Sweeps(ResultKind):
+class _Sweeps(ReadableKind):
     name = SWEEP
     meaning = "a sweep"
     marker = store.MARKER
@@ -37,7 +37,7 @@ class _Sweeps(ResultKind):
         return figures.usual(result)
 
     def draw(self, directory: str, wanted: Drawing) -> dict[str, bytes]:
-        return self.drawn(self.load(directory), directory, wanted)
+        return self.made(self.load(directory), directory, wanted)
 
     def image(self, result: "SweepData", name: str, wanted: Drawing) -> bytes:
         from anabranch.sweeps import figures
