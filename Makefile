@@ -3,10 +3,10 @@
 #
 #   make demo         runs a transfer over two unlike links (table, figure, report), then a paper's study in quick form
 #   make test         runs the Rust tests and the Python tests: several minutes
-#   make lint         runs rustfmt, clippy, rustdoc, ruff, mypy, and compares lists: public items, docs/rfc-map.md
-#   make release      builds the engine without assertions and with all optimisation: a third faster in long sweeps;
+#   make lint         runs rustfmt, clippy, rustdoc, ruff, mypy; compares public items and rfc-map.md
+#   make release      builds the engine without assertions, a third faster in long sweeps;
 #                     then runs release-check
-#   make release-check  checks licences, sources and versions of the dependencies, and the semantic versioning of `stack`
+#   make release-check  checks licences, sources and versions of dependencies, and the API of `stack`
 #   make coverage     measures which lines the tests run; fails below the floors in this file
 #   make check-long   runs the tests that take minutes, the whole tutorials and all studies in quick form among them
 #   make wheel        builds dist/*.whl, which installs without a compiler, and tests it where there is none

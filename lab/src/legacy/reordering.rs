@@ -75,7 +75,7 @@ impl Sender {
         }
     }
 
-    // ---- Eifel (rule 6.2) -------------------------------------------------------------------------------------------
+    // ---- Eifel (rule 6.2) -----------------------------------------------------------------------
 
     /// The duplicate was caused by a segment sent before the retransmission. Where it has no timestamp (the acknowledgement of
     /// a drained segment that was overtaken), the original dereferences a null pointer; here it is an ordinary duplicate.
@@ -100,7 +100,7 @@ impl Sender {
         }
     }
 
-    // ---- D_SACK (rule 6.4) ------------------------------------------------------------------------------------------
+    // ---- D_SACK (rule 6.4) ----------------------------------------------------------------------
 
     /// Counts an acknowledgement for each segment of a report: the one that arrived, and those in the run.
     pub(super) fn on_report(&mut self, [arrived, run]: [Range; 2]) {
@@ -159,7 +159,7 @@ impl Sender {
         }
     }
 
-    // ---- F_RTO (rule 6.5) -------------------------------------------------------------------------------------------
+    // ---- F_RTO (rule 6.5) -----------------------------------------------------------------------
 
     /// Whether this acknowledgement is one to discard.
     pub(super) fn is_discarded(&mut self, subflow: Index) -> bool {

@@ -188,21 +188,7 @@ impl Session for Legacy {
         }
     }
 
-    fn account(&self) -> &ConnectionAccount {
-        &self.account
-    }
-
-    fn account_mut(&mut self) -> &mut ConnectionAccount {
-        &mut self.account
-    }
-
-    fn into_account(self: Box<Self>) -> ConnectionAccount {
-        self.account
-    }
-
-    fn last_progress(&self) -> u64 {
-        self.last_progress
-    }
+    crate::sim::session::account_methods!();
 
     /// Data are in flight or nothing was ever read: if nothing happens any more, the connection is stuck, not idle.
     fn stuck_since(&self) -> Option<u64> {

@@ -203,7 +203,7 @@ impl Run<'_> {
         self.retry()
     }
 
-    // ---- time --------------------------------------------------------------------------------------------------
+    // ---- time -----------------------------------------------------------------------------------
 
     /// Advances the clock to `to` and runs all timers due up to then.
     fn advance(&mut self, to: Instant) -> At<()> {
@@ -230,7 +230,7 @@ impl Run<'_> {
         self.waiting.as_ref().map_or(Note { line: 0, text: String::new() }, |w| w.place.clone())
     }
 
-    // ---- calls -------------------------------------------------------------------------------------------------
+    // ---- calls ----------------------------------------------------------------------------------
 
     fn call(&mut self, event: &Event, call: &Call, end: Instant) -> At<()> {
         let waiting = Waiting { place: event.place(), call: call.clone(), until: end, progress: 0 };
@@ -294,7 +294,7 @@ impl Run<'_> {
         Err((w.place.clone(), Stop::Differs(expected, "the call still blocks when the script ends".to_owned())))
     }
 
-    // ---- segments ----------------------------------------------------------------------------------------------
+    // ---- segments -------------------------------------------------------------------------------
 
     fn inbound(&mut self, packet: &Packet) -> Step<()> {
         // An arriving ECT(1) is equivalent to ECT(0) (RFC 3168 5).
@@ -435,7 +435,7 @@ impl Run<'_> {
         self.host.pump()
     }
 
-    // ---- the rest ----------------------------------------------------------------------------------------------
+    // ---- the rest -------------------------------------------------------------------------------
 
     fn shell(&mut self, line: u32, commands: &str) -> Step<()> {
         // Shell lines read and change state of the host, so the settings borrow this state.

@@ -122,21 +122,7 @@ impl Session for Datagrams {
         self.on_application(net);
     }
 
-    fn account(&self) -> &ConnectionAccount {
-        &self.account
-    }
-
-    fn account_mut(&mut self) -> &mut ConnectionAccount {
-        &mut self.account
-    }
-
-    fn into_account(self: Box<Self>) -> ConnectionAccount {
-        self.account
-    }
-
-    fn last_progress(&self) -> u64 {
-        self.last_progress
-    }
+    crate::sim::session::account_methods!();
 
     fn stuck_since(&self) -> Option<u64> {
         Some(self.last_progress)

@@ -56,3 +56,26 @@ pub trait Session: Debug {
     /// the session does not help another one to load its page.
     fn close(&mut self, _net: &Network, _subflows: &mut [SubflowAccount], _leads: bool) {}
 }
+
+/// Implements the methods of [`Session`] that return a field: for a session with the fields
+/// `account` and `last_progress`.
+macro_rules! account_methods {
+    () => {
+        fn account(&self) -> &$crate::metrics::account::ConnectionAccount {
+            &self.account
+        }
+
+        fn account_mut(&mut self) -> &mut $crate::metrics::account::ConnectionAccount {
+            &mut self.account
+        }
+
+        fn into_account(self: Box<Self>) -> $crate::metrics::account::ConnectionAccount {
+            self.account
+        }
+
+        fn last_progress(&self) -> u64 {
+            self.last_progress
+        }
+    };
+}
+pub(crate) use account_methods;

@@ -145,7 +145,7 @@ fn every_row_agrees_with_the_original() {
     compare(&Reference::rows());
 }
 
-// ---- points that the file does not hold ------------------------------------------------------------------------
+// ---- points that the file does not hold ---------------------------------------------------------
 
 /// Equal links without variation: both subflows in step. 0.896, 0.942, 0.637 Mbit/s.
 #[test]

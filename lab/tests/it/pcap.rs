@@ -279,7 +279,7 @@ fn datagrams_are_captured_as_udp() {
     }
 }
 
-// ---- tshark ------------------------------------------------------------------------------------------------------------
+// ---- tshark -------------------------------------------------------------------------------------
 
 /// Rows of fields that tshark finds in a file; `None`, and a word, where it is not installed.
 pub fn tshark(file: &[u8], name: &str, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {

@@ -21,7 +21,7 @@ transfer = { bytes = '2 MB' }
 path = [{ rate = '20 Mbit/s', delay = '10 ms' }, { rate = '20 Mbit/s', delay = '40 ms' }]
 ";
 
-// ---- a scheduler whose texts are made while the program runs ------------------------------------------------------------
+// ---- a scheduler whose texts are made while the program runs ------------------------------------
 
 /// Sends on the subflow of this number, and on another one only if nothing is in flight there.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Factory<dyn Scheduler> for OnlyFactory {
     }
 }
 
-// ---- a controller whose texts stand in the source ------------------------------------------------------------------------
+// ---- a controller whose texts stand in the source -----------------------------------------------
 
 /// A window that never changes.
 #[derive(Clone, Debug)]

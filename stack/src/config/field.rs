@@ -50,8 +50,8 @@ impl Field {
 
 /// A type of a field, converted from and to a [`Setting`].
 trait Written: Sized {
-    /// Converts the value to a [`Setting`]. `words` are the words that the field may have in place of
-    /// a number, such as `off` for a time of zero.
+    /// Converts the value to a [`Setting`]. `words` are the words that the field may have in place
+    /// of a number, such as `off` for a time of zero.
     fn read(self, words: &[&'static str]) -> Setting;
     /// Returns the value of a setting that the field allows.
     fn made(value: Setting) -> Self;

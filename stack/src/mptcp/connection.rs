@@ -208,7 +208,7 @@ impl Connection {
         c
     }
 
-    // ---- the application's calls -------------------------------------------------------------------------------
+    // ---- the application's calls ----------------------------------------------------------------
 
     /// Octets that [`Connection::write`] accepts now: the room in the send buffer, or 0 if the
     /// connection has ended (RFC 9293 3.10.2).

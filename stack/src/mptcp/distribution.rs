@@ -23,8 +23,8 @@ impl Distribution {
     pub fn new(config: &Config) -> Self {
         let scheduler = config.scheduler.make(&config.setup());
         let reach = match (scheduler.reach(), config.acknowledgement) {
-            // Under coupled acknowledgement no subflow acknowledges data before all earlier data have
-            // arrived. Data that waits on one subflow would block the acknowledgements of all.
+            // Under coupled acknowledgement no subflow acknowledges data before all earlier data
+            // have arrived. Data that waits on one subflow would block the acknowledgements of all.
             (Reach::Windows, Acknowledgement::Coupled) => Reach::Room,
             (reach, _) => reach,
         };

@@ -91,7 +91,7 @@ impl FastPath {
         }
     }
 
-    // ---- what holds for good -------------------------------------------------------------------------------------
+    // ---- what holds for good --------------------------------------------------------------------
 
     /// Short paths may be taken.
     #[inline(always)]
@@ -117,7 +117,7 @@ impl FastPath {
         self.rules.unblocks
     }
 
-    // ---- the end of short paths ----------------------------------------------------------------------------------
+    // ---- the end of short paths -----------------------------------------------------------------
 
     /// Something has happened that a short path does not expect: the general path processes what
     /// comes next.
@@ -153,7 +153,7 @@ impl FastPath {
         self.disturbances
     }
 
-    // ---- quiet ---------------------------------------------------------------------------------------------------
+    // ---- quiet ----------------------------------------------------------------------------------
 
     /// The connection becomes quiet until `until`, its first deadline. `no_holes`: no subflow holds
     /// anything behind a hole; `plain`: none expects anything but plain data.
@@ -207,7 +207,7 @@ impl FastPath {
         self.ack.take()
     }
 
-    // ---- steady --------------------------------------------------------------------------------------------------
+    // ---- steady ---------------------------------------------------------------------------------
 
     /// Nothing is in progress but the transfer of data.
     #[inline(always)]
@@ -220,7 +220,7 @@ impl FastPath {
         self.steady = steady && self.rules.on;
     }
 
-    // ---- flowing -------------------------------------------------------------------------------------------------
+    // ---- flowing --------------------------------------------------------------------------------
 
     /// The subflow on which new data flows.
     #[inline(always)]
@@ -282,7 +282,7 @@ impl FastPath {
         may
     }
 
-    // ---- templates -----------------------------------------------------------------------------------------------
+    // ---- templates ------------------------------------------------------------------------------
 
     /// A poll begins: no segment is ready.
     #[inline(always)]
@@ -302,7 +302,7 @@ impl FastPath {
         self.template
     }
 
-    // ---- deadlines -----------------------------------------------------------------------------------------------
+    // ---- deadlines ------------------------------------------------------------------------------
 
     /// The shortest timer that can have been started since the last look at all deadlines; zero if
     /// any can. `no_data_timer`: no timer of data runs on the connection.

@@ -13,9 +13,9 @@ use crate::seq::Seq;
 use crate::tcp::subflow::{State, Subflow};
 use crate::time::{Duration, Instant};
 
-/// How often the next expected octet of a subflow may arrive without a mapping before the subflow is
-/// reset. RFC 8684 3.3.1 lets the mapping arrive as late as a receive window of data, so arrivals
-/// between which mapped data arrives do not count.
+/// How often the next expected octet of a subflow may arrive without a mapping before the subflow
+/// is reset. RFC 8684 3.3.1 lets the mapping arrive as late as a receive window of data, so
+/// arrivals between which mapped data arrives do not count.
 const UNMAPPED: u32 = 4;
 
 /// Interval of [`Timer::Idle`](super::timers::Timer::Idle) if no retransmission timer of a subflow
@@ -112,7 +112,7 @@ impl Paths {
         });
     }
 
-    // ---- questions and changes that concern subflows only ------------------------------------------------
+    // ---- questions and changes that concern subflows only ---------------------------------------
 
     /// Moves the `octets` that were assigned to `from` last to `to`.
     pub fn move_assigned(&mut self, from: SubflowId, to: SubflowId, octets: u64) {
@@ -139,8 +139,8 @@ impl Paths {
         self.active().all(|(s, m)| s.id == id || s.state == State::Closed || !m.ready)
     }
 
-    /// A segment at `start` could not be taken. Returns true if this was the next expected octet and
-    /// has happened [`UNMAPPED`] times in a row.
+    /// A segment at `start` could not be taken. Returns true if this was the next expected octet
+    /// and has happened [`UNMAPPED`] times in a row.
     pub fn comes_repeatedly(&mut self, id: SubflowId, start: Seq) -> bool {
         let rcv_nxt = self.subflows[id].receiver.rcv_nxt;
         let (seen, times) = &mut self.members[id].unmapped;
@@ -215,10 +215,10 @@ impl Paths {
         self.active().any(|(s, m)| m.ready && s.is_open() && Some(s.id) != on && !(regular && m.is_backup()))
     }
 
-    /// Returns true if the peer may have become plain TCP without our knowledge (RFC 8684 3.7): there
-    /// has been one subflow, the peer has acknowledged data there in a segment with MP_CAPABLE and
-    /// without DSS, and no DATA_ACK has arrived since. A peer that is plain TCP would take a second
-    /// copy of data for the next octets of the stream.
+    /// Returns true if the peer may have become plain TCP without our knowledge (RFC 8684 3.7):
+    /// there has been one subflow, the peer has acknowledged data there in a segment with
+    /// MP_CAPABLE and without DSS, and no DATA_ACK has arrived since. A peer that is plain TCP
+    /// would take a second copy of data for the next octets of the stream.
     pub fn may_be_plain(&self) -> bool {
         let [m] = &self.members[..] else { return false };
         m.join == Join::First && m.acked_bare && !m.dss_confirmed && self.subflows[0].is_open()

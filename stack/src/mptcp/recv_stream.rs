@@ -46,7 +46,8 @@ pub(crate) struct RecvStream {
     reassembly: Reassembly,
     /// Octets read.
     read: u64,
-    /// The next segment advertises at least this right edge, if its window field can express it. It never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
+    /// The next segment advertises at least this right edge, if its window field can express it. It
+    /// never moves left (RFC 8684 3.3.4, RFC 7323 2.4, RFC 9293 3.8.6).
     goal: u64,
     /// The highest edge advertised so far. Octets beyond it are refused. It is below `goal` while
     /// the window field cannot express `goal`: in a SYN, and without window scaling.
@@ -99,7 +100,7 @@ impl RecvStream {
         }
     }
 
-    // ---- what has arrived ----------------------------------------------------------------------------------------
+    // ---- what has arrived -----------------------------------------------------------------------
 
     /// The next octet expected: all before it have arrived.
     #[inline(always)]
@@ -140,13 +141,13 @@ impl RecvStream {
         self.moved
     }
 
-    /// Coupled acknowledgement: notes whether data that was moved to another subflow is there behind
-    /// data that waits for it.
+    /// Coupled acknowledgement: notes whether data that was moved to another subflow is there
+    /// behind data that waits for it.
     pub fn set_moved(&mut self, moved: bool) {
         self.moved = moved;
     }
 
-    // ---- the end of the stream -----------------------------------------------------------------------------------
+    // ---- the end of the stream ------------------------------------------------------------------
 
     /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
     #[inline(always)]
@@ -180,7 +181,7 @@ impl RecvStream {
         now
     }
 
-    // ---- the reader ----------------------------------------------------------------------------------------------
+    // ---- the reader -----------------------------------------------------------------------------
 
     /// Octets that can be read.
     #[inline(always)]
@@ -213,7 +214,7 @@ impl RecvStream {
         self.nxt().wrapping_add(self.read)
     }
 
-    // ---- a buffer that tunes itself ------------------------------------------------------------------------------
+    // ---- a buffer that tunes itself -------------------------------------------------------------
 
     /// Returns true if a read can change more than the window: the size of a buffer that tunes
     /// itself, or acknowledgements that wait for the reader.
@@ -243,7 +244,7 @@ impl RecvStream {
         }
     }
 
-    // ---- the window ----------------------------------------------------------------------------------------------
+    // ---- the window -----------------------------------------------------------------------------
 
     /// Returns true if octets up to `end` lie within the window that was advertised.
     #[inline(always)]

@@ -64,7 +64,8 @@ pub(crate) struct SendStream {
     closed: bool,
     fin: Fin,
     run: Option<Run>,
-    /// Data offset after the highest octet that was sent with more than one subflow sequence number.
+    /// Data offset after the highest octet that was sent with more than one subflow sequence
+    /// number.
     repeated_to: u64,
     copies: Copies,
     reinjections: Reinjections,
@@ -88,7 +89,7 @@ impl SendStream {
         }
     }
 
-    // ---- what there is to send -----------------------------------------------------------------------------------
+    // ---- what there is to send ------------------------------------------------------------------
 
     /// Data offset of the oldest octet without a DATA_ACK.
     #[inline(always)]
@@ -169,7 +170,7 @@ impl SendStream {
         (self.una, self.nxt) = (len.into(), len.into());
     }
 
-    // ---- the peer's window and acknowledgements ------------------------------------------------------------------
+    // ---- the peer's window and acknowledgements -------------------------------------------------
 
     /// Right edge of the peer's window.
     #[inline(always)]
@@ -241,7 +242,7 @@ impl SendStream {
         self.una = ack.min(self.nxt).max(self.una);
     }
 
-    // ---- the end of the stream -----------------------------------------------------------------------------------
+    // ---- the end of the stream ------------------------------------------------------------------
 
     /// State of the DATA_FIN, or FIN.
     #[inline(always)]
@@ -263,7 +264,7 @@ impl SendStream {
         self.fin = Fin::Acked;
     }
 
-    // ---- where data was sent, and what goes again ----------------------------------------------------------------
+    // ---- where data was sent, and what goes again -----------------------------------------------
 
     /// Data was sent on `subflow`: extends or restarts the record of what was sent contiguously.
     #[inline(always)]
@@ -288,7 +289,8 @@ impl SendStream {
     pub fn contiguous(&self, subflow: SubflowId, first: (Seq, u64), next: Option<Seq>) -> Option<(Seq, u64)> {
         match self.run {
             None => Some(first),
-            // None of it was sent with a second subflow sequence number, here or on another subflow.
+            // None of it was sent with a second subflow sequence number, here or on another
+            // subflow.
             Some(r)
                 if r.subflow == subflow && r.data <= self.una && r.end == self.nxt && self.repeated_to <= self.una =>
             {
@@ -393,8 +395,8 @@ mod tests {
         assert_eq!((s.edge(), s.largest_window()), (80, 300));
     }
 
-    /// RFC 8684 3.7: a fallback to plain TCP needs one subflow that has carried all data without a DATA_ACK, in
-    /// order and once.
+    /// RFC 8684 3.7: a fallback to plain TCP needs one subflow that has carried all data without a
+    /// DATA_ACK, in order and once.
     #[test]
     fn data_is_contiguous_on_one_subflow_until_another_carries_some() {
         let first = (Seq(1), 0);

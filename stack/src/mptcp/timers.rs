@@ -73,7 +73,8 @@ impl Timers {
     /// Returns true if the timer runs and its time has come at `now`.
     #[inline(always)]
     pub fn has_expired(&self, timer: Timer, now: Instant) -> bool {
-        // A stopped timer has the time FAR_FUTURE, which is no deadline even if `now` is FAR_FUTURE.
+        // A stopped timer has the time FAR_FUTURE, which is no deadline even if `now` is
+        // FAR_FUTURE.
         self.runs(timer) && self.0[timer as usize] <= now
     }
 

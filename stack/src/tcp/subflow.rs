@@ -263,7 +263,7 @@ impl Subflow {
         self.sender.is_stale()
     }
 
-    // ---- timers ------------------------------------------------------------------------------------------------
+    // ---- timers ---------------------------------------------------------------------------------
 
     /// Earliest deadline of this subflow, delayed acknowledgements excepted; [`Instant::FAR_FUTURE`] if no timer runs.
     #[inline]

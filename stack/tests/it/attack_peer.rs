@@ -71,7 +71,7 @@ impl Sender {
     }
 }
 
-// ---- acknowledgements -------------------------------------------------------------------------------------------------------
+// ---- acknowledgements ---------------------------------------------------------------------------
 
 /// Ten segments acknowledged by ten acknowledgements, or by 10,000 of one octet each: no controller's window is larger for it (RFC 3465; RFC
 /// 5681 3.1). First in slow start, then in congestion avoidance after a timeout.
@@ -179,7 +179,7 @@ fn a_data_ack_of_what_is_in_flight_does_not_change_an_octet() {
     assert!(again >= 5, "{again}");
 }
 
-// ---- holes --------------------------------------------------------------------------------------------------------------------
+// ---- holes --------------------------------------------------------------------------------------
 
 const HOLES: u32 = 100_000;
 
@@ -293,7 +293,7 @@ fn a_subflow_holds_no_more_than_two_buffers_behind_a_hole() {
     assert_eq!(s.read(), 61_000);
 }
 
-// ---- windows of one octet -------------------------------------------------------------------------------------------------------
+// ---- windows of one octet -----------------------------------------------------------------------
 
 /// A peer that opens its window by one octet at a time, a thousand times a second. One whose window was ever larger is not believed (RFC 9293
 /// 3.8.6.2.1): an octet leaves with the override timer or as a probe, in 100 s no more than one for each timeout of 200 ms. One that never had more

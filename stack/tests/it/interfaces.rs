@@ -45,7 +45,7 @@ fn made<T: ?Sized + Kind>(info: Info, make: impl Fn(&Setup) -> Box<T> + Send + S
 /// What an algorithm has seen.
 type Seen<T> = Arc<Mutex<Vec<T>>>;
 
-// ---- schedulers --------------------------------------------------------------------------------------------------
+// ---- schedulers ---------------------------------------------------------------------------------
 
 /// BLEST's estimate (Ferlin et al., IFIP Networking 2016, equations (1), (2)): what the fastest path will send during a round trip of
 /// the slow one must still fit into the send window beside what the slow one has.
@@ -374,7 +374,7 @@ fn what_blocks_is_not_sent_again_under_coupled_acknowledgement() {
     );
 }
 
-// ---- controllers -------------------------------------------------------------------------------------------------
+// ---- controllers --------------------------------------------------------------------------------
 
 /// A window that stays as it is, at a rate; and what it is told.
 #[derive(Clone, Debug)]
@@ -538,7 +538,7 @@ fn rows_have_what_olia_needs() {
     assert!(olia(&paths, 1).1 > 0.0 && olia(&paths, 0).1 < 0.0);
 }
 
-// ---- detection and reduction -------------------------------------------------------------------------------------
+// ---- detection and reduction --------------------------------------------------------------------
 
 /// By time alone (after RFC 8985 6.2 steps 2 and 5): a segment is lost when one that was sent later has arrived and a quarter of a round
 /// trip has passed since it should have.
@@ -694,7 +694,7 @@ fn a_reduction_decides_when_and_the_controller_how_much() {
     testing::reduction(&Choice::new(&IN_PROPORTION));
 }
 
-// ---- what must not follow ----------------------------------------------------------------------------------------
+// ---- what must not follow -----------------------------------------------------------------------
 
 /// Sends what the head of the line holds again on the other path whenever it is asked.
 #[derive(Debug)]

@@ -125,7 +125,7 @@ fn all_judges_are_told_of() {
     assert_eq!(names, known);
 }
 
-// ---- a delay spike -----------------------------------------------------------------------------------------------
+// ---- a delay spike ------------------------------------------------------------------------------
 
 /// Nothing that the client sends from 2 s on arrives before 2.45 s: the path stands still for 400 ms.
 pub fn spike(p: &Packet) -> Fate {
@@ -187,7 +187,7 @@ fn a_timeout_on_a_path_that_changes_is_seen_by_those_who_see_duplicates_or_reord
     }
 }
 
-// ---- reordering within a subflow ---------------------------------------------------------------------------------
+// ---- reordering within a subflow ----------------------------------------------------------------
 
 fn late(segment: u64, by: u64) -> impl FnMut(&Packet) -> Fate {
     move |p| if number(p) == Some(segment) && copy(p) == 1 { Fate::Late(ms(by)) } else { Fate::Pass }
@@ -278,7 +278,7 @@ fn a_retransmission_that_overtakes_its_original_deceives_eifel() {
     }
 }
 
-// ---- genuine loss ------------------------------------------------------------------------------------------------
+// ---- genuine loss -------------------------------------------------------------------------------
 
 /// 2.0 segments 0-9, 2 is lost | 2.1 duplicates: 2 again | 2.2 its ACK
 ///
@@ -325,7 +325,7 @@ fn a_genuine_timeout_is_undone_by_nobody() {
     }
 }
 
-// ---- the way back ------------------------------------------------------------------------------------------------
+// ---- the way back -------------------------------------------------------------------------------
 
 /// 2.0 segments 0-9 arrive | 2.05 their ACKs are lost | 2.2 timeout, 0 again | 2.25 it arrives | 2.3 one ACK for all of it
 ///
@@ -372,7 +372,7 @@ fn one_acknowledgement_of_a_window_is_enough() {
     }
 }
 
-// ---- data that run out, episodes within episodes -----------------------------------------------------------------
+// ---- data that run out, episodes within episodes ------------------------------------------------
 
 /// The delay spike, but ten segments are all there is: F-RTO has nothing new to ask with and goes back like anybody (RFC 5682
 /// 2.1 step 2b); Eifel needs nothing but an ACK.

@@ -12,7 +12,7 @@ use anabranch_stack::{Config, ConfigError, testing};
 use crate::mptcp_bench::{joined, mptcp};
 use crate::pair::{Fate, Side, at, ms};
 
-// ---- a controller ------------------------------------------------------------------------------------------------
+// ---- a controller -------------------------------------------------------------------------------
 
 /// OLIA's increase without its alpha (Khalili et al., CoNEXT 2012, equation (1)): the term that is optimal in Kelly's sense,
 /// w / rtt^2 over the square of the sum of w / rtt.
@@ -70,7 +70,7 @@ impl Factory<dyn Controller> for KellyFactory {
     }
 }
 
-// ---- a judge -----------------------------------------------------------------------------------------------------
+// ---- a judge ------------------------------------------------------------------------------------
 
 /// An acknowledgement that comes sooner after a retransmission than any round trip can be is that of the original (Allman and
 /// Paxson, SIGCOMM 1999, 4.4, for timeouts).
@@ -120,7 +120,7 @@ impl Factory<dyn Judge> for SoonerFactory {
     }
 }
 
-// ---- a scheduler -------------------------------------------------------------------------------------------------
+// ---- a scheduler --------------------------------------------------------------------------------
 
 /// The path with the shortest round trip or, if that has no room, none until it has, but not for longer than `patience`.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl Factory<dyn Scheduler> for PatientFactory {
     }
 }
 
-// ---- what becomes of them ----------------------------------------------------------------------------------------
+// ---- what becomes of them -----------------------------------------------------------------------
 
 #[test]
 fn strangers_keep_what_the_engines_own_algorithms_keep() {

@@ -28,7 +28,7 @@ pub struct Manager {
 const FLAGS: [&str; 4] = ["signal", "subflow", "backup", "nobackup"];
 
 impl Manager {
-    // ---- configuration -----------------------------------------------------------------------------------------
+    // ---- configuration --------------------------------------------------------------------------
 
     /// Follows the words after `ip mptcp`.
     ///
@@ -148,7 +148,7 @@ impl Manager {
         Ok(())
     }
 
-    // ---- connections -------------------------------------------------------------------------------------------
+    // ---- connections ----------------------------------------------------------------------------
 
     /// Something has happened on a connection. `opened`: we opened it. `reachable` are the networks that packets get to.
     pub fn on_event(

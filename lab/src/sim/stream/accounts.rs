@@ -5,7 +5,7 @@ use anabranch_stack::event::{SendBlock, SendKind};
 use anabranch_stack::tcp::State;
 
 use super::{End, Host, Stream};
-use crate::metrics::account::{ConnectionAccount, SubflowAccount};
+use crate::metrics::account::SubflowAccount;
 use crate::metrics::causes::Cause;
 use crate::metrics::items::Loaded;
 use crate::metrics::series::Sample;
@@ -100,21 +100,7 @@ impl Session for Stream {
         }
     }
 
-    fn account(&self) -> &ConnectionAccount {
-        &self.account
-    }
-
-    fn account_mut(&mut self) -> &mut ConnectionAccount {
-        &mut self.account
-    }
-
-    fn into_account(self: Box<Self>) -> ConnectionAccount {
-        self.account
-    }
-
-    fn last_progress(&self) -> u64 {
-        self.last_progress
-    }
+    crate::sim::session::account_methods!();
 
     /// As opposed to an application that rests. Either host may be the one that has data to send.
     fn stuck_since(&self) -> Option<u64> {

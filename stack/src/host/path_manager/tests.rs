@@ -152,7 +152,7 @@ fn linux_joins_from_its_addresses_to_the_first_one_of_the_peer() {
     assert_eq!((opens(&mut m, NOW), m.limit()), (vec![(3, 0)], 3));
 }
 
-// ---- at endpoints ------------------------------------------------------------------------------------------------
+// ---- at endpoints -------------------------------------------------------------------------------
 
 /// A client and a server with two addresses each, whose path managers are called as a program
 /// would.

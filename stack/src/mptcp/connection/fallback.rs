@@ -54,7 +54,7 @@ fn middlebox() -> Option<TcpRst> {
 }
 
 impl Connection {
-    // ---- sequence numbers and data offsets in plain TCP --------------------------------------------------------
+    // ---- sequence numbers and data offsets in plain TCP -----------------------------------------
 
     /// Data offset of the peer's sequence number `seq`, in plain TCP.
     pub(super) fn plain_rx(&self, seq: Seq) -> Option<u64> {
@@ -74,7 +74,7 @@ impl Connection {
         self.send.contiguous(id, (s.first_own(), u64::from(s.fast_open.tx)), next)
     }
 
-    // ---- becoming plain TCP ------------------------------------------------------------------------------------
+    // ---- becoming plain TCP ---------------------------------------------------------------------
 
     /// The handshake has shown that the peer, or the path, does not support MPTCP.
     pub(super) fn never_multipath(&mut self, subflow: SubflowId, cause: FallbackCause) {
@@ -166,7 +166,7 @@ impl Connection {
         self.fall_back(id, FallbackCause::InfiniteMapping);
     }
 
-    // ---- lost options ------------------------------------------------------------------------------------------
+    // ---- lost options ---------------------------------------------------------------------------
 
     /// 3.7: the segment acknowledges data without a DSS, or carries data without a mapping, on a path that has never been shown
     /// to pass the options. Returns false if the segment must be dropped.
@@ -213,7 +213,7 @@ impl Connection {
         self.failing.is_some_and(|f| f.subflow == id)
     }
 
-    // ---- checksums ---------------------------------------------------------------------------------------------
+    // ---- checksums ------------------------------------------------------------------------------
 
     /// The checksum of our mapping, for a payload that sums to zero.
     pub(super) fn checksum_of(&self, dsn: u64, ssn: u32, len: u16) -> Option<u16> {
@@ -421,7 +421,7 @@ impl Connection {
         }
     }
 
-    // ---- data waiting for verification -------------------------------------------------------------------------
+    // ---- data waiting for verification ----------------------------------------------------------
 
     /// Data that has just become in order on `id` waits here until its checksum is verified.
     pub(super) fn hold_unverified(&mut self, id: SubflowId, from: Seq) {

@@ -20,7 +20,7 @@ use core::num::NonZeroU16;
 const KEEPALIVES: u32 = 3;
 
 impl Connection {
-    // ---- requests of the driver --------------------------------------------------------------------------------
+    // ---- requests of the driver -----------------------------------------------------------------
 
     /// RFC 8684 3.4.1: tells the peer of another address of ours, with the port if it differs from that of the first subflow.
     /// Repeating an address that the peer knows invites another attempt to join there. An IPv6 address with a port does not fit
@@ -73,7 +73,7 @@ impl Connection {
         self.addresses.remote()
     }
 
-    // ---- arriving signals --------------------------------------------------------------------------------------
+    // ---- arriving signals -----------------------------------------------------------------------
 
     pub(super) fn take_signal(&mut self, now: Instant, id: SubflowId, k: &Keys, signal: &Signal) {
         match *signal {
@@ -129,7 +129,7 @@ impl Connection {
         }
     }
 
-    // ---- signals to send ---------------------------------------------------------------------------------------
+    // ---- signals to send ------------------------------------------------------------------------
 
     /// The next signal that is due, on a pure acknowledgement of its own.
     pub(super) fn poll_signals(&mut self, now: Instant) -> Option<Outgoing> {

@@ -177,7 +177,7 @@ impl Sender {
         }
     }
 
-    // ---- negotiated by the handshake ---------------------------------------------------------------------------
+    // ---- negotiated by the handshake ------------------------------------------------------------
 
     /// Takes over what the handshake negotiated: `mss` payload octets in a full-sized segment, and whether SACK is permitted on
     /// both sides.
@@ -233,7 +233,7 @@ impl Sender {
         self.detector.reordering(self.mss)
     }
 
-    // ---- sending -----------------------------------------------------------------------------------------------
+    // ---- sending --------------------------------------------------------------------------------
 
     /// Sends `len` octets of new data, from data offset `data` on, at `now`.
     #[inline(always)]
@@ -329,7 +329,7 @@ impl Sender {
         }
     }
 
-    // ---- what detectors, controllers and schedulers see --------------------------------------------------------
+    // ---- what detectors, controllers and schedulers see -----------------------------------------
 
     fn outstanding(&self) -> Outstanding {
         Outstanding {

@@ -16,7 +16,8 @@ pub(super) struct Pacer {
     burst: (Instant, u32),
     /// A burst waits for room: the window counts as full.
     deferred: bool,
-    /// Sequence number after the last segment of less than full size; kept for [`Sender::has_small`].
+    /// Sequence number after the last segment of less than full size; kept for
+    /// [`Sender::has_small`].
     small_end: Seq,
 }
 

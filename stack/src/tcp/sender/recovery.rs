@@ -93,7 +93,7 @@ impl Recovery {
         }
     }
 
-    // ---- the episode ---------------------------------------------------------------------------------------------
+    // ---- the episode ----------------------------------------------------------------------------
 
     /// Kind and state of the episode in progress.
     #[inline(always)]
@@ -189,7 +189,7 @@ impl Recovery {
         self.rto_before = at;
     }
 
-    // ---- what acknowledgements tell ------------------------------------------------------------------------------
+    // ---- what acknowledgements tell -------------------------------------------------------------
 
     /// Duplicate acknowledgements since the last acknowledgement of new data.
     #[inline(always)]
@@ -249,7 +249,7 @@ impl Recovery {
         self.acked_since_loss = [0, self.acked_since_loss[0]];
     }
 
-    // ---- RFC 4015 3.2, last step ---------------------------------------------------------------------------------
+    // ---- RFC 4015 3.2, last step ----------------------------------------------------------------
 
     /// A timeout was spurious: the first RTT sample of data above [`Recovery::point`] adapts the
     /// timer, with the SRTT and RTTVAR `saved` before the timeout.
@@ -268,8 +268,8 @@ impl Recovery {
         self.adapt.is_some()
     }
 
-    /// Takes an RTT `sample` of data up to `ack`. Returns the saved SRTT and RTTVAR with the sample if
-    /// the sample is the first one of data above the recovery point, which adapts the timer.
+    /// Takes an RTT `sample` of data up to `ack`. Returns the saved SRTT and RTTVAR with the sample
+    /// if the sample is the first one of data above the recovery point, which adapts the timer.
     #[inline]
     pub fn take_adaptation(&mut self, ack: Seq, sample: Option<Duration>) -> Option<((u64, u64), Duration)> {
         let (beyond, saved) = self.adapt?;
