@@ -1,9 +1,9 @@
 //! Any octets as a capture file. The analysis ends, with a result or with one sentence that says why not.
 
-use anabranch_lab::capture::analyze_octets;
-use anabranch_lab::run::Runner;
-use anabranch_lab::scenario;
-use anabranch_lab::sim::tap::Taps;
+use anabranch_capture::analyze_octets;
+use anabranch_sim::run::Runner;
+use anabranch_sim::scenario;
+use anabranch_sim::sim::tap::Taps;
 
 use super::kind;
 use crate::Target;

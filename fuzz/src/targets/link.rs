@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use anabranch_lab::{run as play, scenario};
+use anabranch_sim::{run as play, scenario};
 
 use super::kind;
 use crate::Target;

@@ -1,7 +1,7 @@
 //! Any text as a scenario. It is read, or refused in at most three lines; what was read, written out with its overrides, is read to
 //! the same.
 
-use anabranch_lab::scenario::{Source, parse, template};
+use anabranch_sim::scenario::{Source, parse, template};
 
 use super::kind;
 use crate::Target;

@@ -1,9 +1,9 @@
 //! Runs any text as a script. The runner either refuses it and names a line, or runs it to an end.
 //! The same text always gives the same result.
 
-use anabranch_lab::script::report::Status;
-use anabranch_lab::script::settings::Options;
-use anabranch_lab::script::{Outcome, judge};
+use anabranch_packetdrill::report::Status;
+use anabranch_packetdrill::settings::Options;
+use anabranch_packetdrill::{Outcome, judge};
 
 use super::kind;
 use crate::Target;

@@ -1,0 +1,482 @@
+//! `anabranch._core`: the laboratory for Python. Text and arrays in, text and arrays out; the interface is described in
+//! `python/anabranch/_core.pyi`.
+
+mod capture;
+mod memory;
+mod script;
+mod torture;
+
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io::BufWriter;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anabranch_measures::causes::Cause;
+use anabranch_measures::items::Items;
+use anabranch_measures::measures::{self as table, Column, PERCENTILES, columns};
+use anabranch_measures::series::{Sample, Series};
+use anabranch_sim::algorithms;
+use anabranch_sim::run::{Budget, Limits, Runner, unwound};
+use anabranch_sim::scenario::{self, Scenario, Source, measured, middlebox, presets};
+use anabranch_sim::sim::link::offer;
+use anabranch_sim::sim::tap::Taps;
+use anabranch_sim::sim::trace::Sink;
+use anabranch_sim::sim::world::Progress;
+use anabranch_stack::config::{PROFILES, Profile};
+use anabranch_stack::judge::{RESPONSES, Response};
+use numpy::IntoPyArray;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Map, Value, json};
+
+create_exception!(
+    anabranch,
+    ScenarioError,
+    PyValueError,
+    "A scenario is not valid; the message says where and how to mend it."
+);
+
+create_exception!(
+    anabranch,
+    RunError,
+    PyRuntimeError,
+    "A run was broken off: it passed its time or memory, or the engine has a fault; the message begins with which."
+);
+
+/// How often signals are looked at and progress is reported.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Reads a scenario without the GIL; signals are looked at meanwhile, and `budget`.
+fn read(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    overrides: &[(String, String)],
+    seed: Option<u64>,
+    budget: &Budget,
+) -> PyResult<Scenario> {
+    let (read, why) = py.detach(|| {
+        // Told here: when reading has ended what it held is given back.
+        let (why, last) = (RefCell::new(None), Cell::new(Instant::now()));
+        let stop = |error: PyErr| {
+            why.replace(Some(error));
+            ControlFlow::Break(())
+        };
+        let ask = || {
+            if let Some(limit) = budget.passed() {
+                return stop(RunError::new_err(limit.to_string()));
+            }
+            if last.get().elapsed() < POLL_INTERVAL {
+                return ControlFlow::Continue(());
+            }
+            last.set(Instant::now());
+            let told = Python::attach(|py| py.check_signals());
+            told.map_or_else(stop, ControlFlow::Continue)
+        };
+        (Source::new(text).named(name).overrides(overrides).seed(seed).ask(&ask).read(), why.into_inner())
+    });
+    read.map_err(|error| why.unwrap_or_else(|| ScenarioError::new_err(error.to_string())))
+}
+
+fn resolved(scenario: &Scenario) -> String {
+    let mut value = scenario.to_json();
+    value["warnings"] = json!(scenario.warnings());
+    value["in_force"] = scenario.in_force();
+    value.to_string()
+}
+
+/// The version of the engine.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The commit the engine was built from, short; empty if unknown.
+#[pyfunction]
+fn commit() -> &'static str {
+    option_env!("ANABRANCH_COMMIT").unwrap_or("")
+}
+
+/// What a call from Python may take.
+fn limits(timeout: Option<f64>, memory: Option<u64>) -> PyResult<Limits> {
+    let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
+    let timeout = timeout.map_err(|e| PyValueError::new_err(format!("timeout: {e}; give seconds")))?;
+    Ok(Limits { timeout, memory, held: Some(memory::held), ..Limits::default() })
+}
+
+/// Validates a scenario; returns its resolved form as JSON.
+#[pyfunction]
+#[pyo3(signature = (text, name, overrides, timeout=None, memory=None))]
+fn check(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    overrides: Vec<(String, String)>,
+    timeout: Option<f64>,
+    memory: Option<u64>,
+) -> PyResult<String> {
+    let budget = limits(timeout, memory)?.begin();
+    Ok(resolved(&read(py, text, name, &overrides, None, &budget)?))
+}
+
+/// The scenario with what it generates written out, as TOML.
+#[pyfunction]
+fn expanded(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+    Source::new(text)
+        .named(name)
+        .overrides(&overrides)
+        .expanded_toml()
+        .map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
+/// The scenario with the files that it names written into it, as TOML; None if it names none.
+#[pyfunction]
+fn inlined(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<Option<String>> {
+    Source::new(text)
+        .named(name)
+        .overrides(&overrides)
+        .inlined_toml()
+        .map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
+/// Stamps of a synthetic trace.
+#[pyfunction]
+fn synthetic_trace(rates: Vec<String>, dwell: &str, duration: &str, seed: u64) -> PyResult<Vec<u64>> {
+    scenario::synthetic_trace(&rates, dwell, duration, seed).map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
+/// A time written with its unit, in seconds.
+#[pyfunction]
+fn duration(text: &str) -> PyResult<f64> {
+    scenario::duration(text).map(|d| d.0 as f64 / 1e9).map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
+/// What a direction of link number `link` offers: bits of each `step` seconds.
+#[pyfunction]
+fn offered(text: &str, name: &str, link: usize, up: bool, step: f64, steps: u64) -> PyResult<Vec<f64>> {
+    Ok(offer::offered(&with_link(text, name, link)?, link, up, (step * 1e9) as u64, steps))
+}
+
+/// Delays in seconds of lone packets over it, `interval` seconds apart; none where one is lost.
+#[pyfunction]
+fn probed(text: &str, name: &str, link: usize, up: bool, interval: f64, probes: u64) -> PyResult<Vec<Option<f64>>> {
+    Ok(offer::delays(&with_link(text, name, link)?, link, up, (interval * 1e9) as u64, probes))
+}
+
+fn with_link(text: &str, name: &str, link: usize) -> PyResult<scenario::Scenario> {
+    let parsed = scenario::parse(text, name, &[], None).map_err(|e| ScenarioError::new_err(e.to_string()))?;
+    if link < parsed.links.len() {
+        return Ok(parsed);
+    }
+    Err(PyValueError::new_err(format!("there is no link {link}")))
+}
+
+/// A commented scenario to begin with.
+#[pyfunction]
+fn template() -> String {
+    scenario::template()
+}
+
+/// The table of scenario keys as a JSON list: one object for each key of each table.
+#[pyfunction]
+fn keys() -> String {
+    Value::from(scenario::keys()).to_string()
+}
+
+fn middleboxes() -> Value {
+    let described = |e: &middlebox::Entry| json!({ "name": e.name, "summary": e.summary, "source": e.source, "needs": "", "validated": middlebox::VALIDATED });
+    middlebox::REGISTRY.iter().map(described).collect()
+}
+
+/// What has a name and no parameters.
+fn named<T: Copy>(names: &[(&str, T)], described: fn(T) -> (&'static str, &'static str)) -> Value {
+    let entry = |&(name, which): &(&str, T)| {
+        let (summary, source) = described(which);
+        json!({ "name": name, "summary": summary, "source": source })
+    };
+    names.iter().map(entry).collect()
+}
+
+/// All that a scenario may name, as JSON.
+#[pyfunction]
+fn registry() -> String {
+    let mut known = algorithms::list(&algorithms::registered());
+    json!({
+        "controller": known["controller"].take(),
+        "detector": known["detector"].take(),
+        "reduction": known["reduction"].take(),
+        "judge": known["judge"].take(),
+        "response": named(RESPONSES, Response::described),
+        "scheduler": known["scheduler"].take(),
+        "profile": named(PROFILES, Profile::described),
+        "middlebox": middleboxes(),
+        "link": links(),
+    })
+    .to_string()
+}
+
+/// The table of measures as JSON: `columns` (one object for each measure), `causes` (what a sender
+/// waits for) and `percentiles` (labels of percentiles).
+#[pyfunction]
+fn measures() -> String {
+    let causes: Vec<Value> = Cause::ALL.iter().map(|cause| cause.info().json()).collect();
+    let columns: Vec<Value> = columns().iter().map(Column::json).collect();
+    let percentiles: Map<String, Value> =
+        PERCENTILES.iter().map(|(name, words, _)| ((*name).into(), json!(words))).collect();
+    json!({ "columns": columns, "causes": causes, "percentiles": percentiles }).to_string()
+}
+
+/// The presets of links, with what each of their figures agrees with.
+fn links() -> Vec<serde_json::Value> {
+    let entry = |p: &presets::Preset| {
+        let figures = measured::figures(p.names[0]);
+        let mut sources: Vec<&str> = Vec::new();
+        for figure in figures.iter().filter(|f| !f.estimate) {
+            if !sources.contains(&figure.source.as_str()) {
+                sources.push(&figure.source);
+            }
+        }
+        let source = if sources.is_empty() { "authors' estimate".to_string() } else { sources.join("; ") };
+        let held: Vec<&str> = figures.iter().filter(|f| f.held).map(|f| f.what.as_str()).collect();
+        let validated = if held.is_empty() { String::new() } else { format!("tests check: {}", held.join(", ")) };
+        let figures: Vec<_> = figures
+            .iter()
+            .map(|f| json!({ "what": f.what, "value": f.value, "source": f.source, "estimate": f.estimate }))
+            .collect();
+        json!({
+            "name": p.names[0], "also": p.names[1..], "summary": p.summary, "source": source, "validated": validated,
+            "figures": figures,
+        })
+    };
+    presets::PRESETS.iter().map(entry).collect()
+}
+
+/// A finished run.
+#[pyclass(module = "anabranch._core", frozen)]
+struct Run {
+    /// The summary object as JSON.
+    #[pyo3(get)]
+    summary: String,
+    /// Hash of the events without random keys and sequence numbers.
+    #[pyo3(get)]
+    events_hash: String,
+    series: Series,
+    items: Vec<(usize, Items)>,
+    resolved: Scenario,
+    /// Text, name, overrides and seed: what it was read from.
+    source: (String, String, Vec<(String, String)>, Option<u64>),
+}
+
+#[pymethods]
+impl Run {
+    /// The resolved scenario as JSON.
+    #[getter]
+    fn scenario(&self) -> String {
+        resolved(&self.resolved)
+    }
+
+    /// A scenario that reproduces the run without overrides, as TOML.
+    #[getter]
+    fn toml(&self) -> PyResult<String> {
+        let (text, name, overrides, seed) = &self.source;
+        Source::new(text)
+            .named(name)
+            .overrides(overrides)
+            .seed(*seed)
+            .resolved_toml()
+            .map_err(|e| ScenarioError::new_err(e.to_string()))
+    }
+
+    /// Time series of the sending subflows: a dictionary of arrays of equal length.
+    fn subflows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        series(py, self.series.samples())
+    }
+
+    /// The parts of transfers that have some: a dictionary of arrays of equal length, empty if none has.
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        if self.items.is_empty() {
+            return Ok(dict);
+        }
+        let all = || self.items.iter().flat_map(|(c, items)| items.all().iter().map(move |i| (*c, items.kind, i)));
+        let seconds = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64 / 1e9);
+        dict.set_item(table::PART_CONNECTION.key, all().map(|(c, ..)| c as i32).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item(table::PART_KIND.key, all().map(|(_, kind, _)| kind.name()).collect::<Vec<_>>())?;
+        dict.set_item(
+            table::PART_NUMBER.key,
+            all().map(|(.., i)| i.number as i32).collect::<Vec<_>>().into_pyarray(py),
+        )?;
+        dict.set_item(table::PART_BYTES.key, all().map(|(.., i)| i.bytes as f64).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item(
+            table::PART_ASKED.key,
+            all().map(|(.., i)| i.asked as f64 / 1e9).collect::<Vec<_>>().into_pyarray(py),
+        )?;
+        dict.set_item(
+            table::PART_DONE.key,
+            all().map(|(.., i)| seconds(i.done())).collect::<Vec<_>>().into_pyarray(py),
+        )?;
+        dict.set_item(
+            table::PART_LATENCY.key,
+            all().map(|(.., i)| seconds(i.latency())).collect::<Vec<_>>().into_pyarray(py),
+        )?;
+        Ok(dict)
+    }
+}
+
+/// Captures of a run into the directory `dir`, which is made if it is not there.
+fn taps(scenario: &Scenario, dir: &str) -> std::io::Result<Taps> {
+    std::fs::create_dir_all(dir)?;
+    Taps::new(scenario, &mut |name| {
+        let file = Path::new(dir).join(name);
+        let file =
+            File::create(&file).map_err(|e| std::io::Error::new(e.kind(), format!("{}: {e}", file.display())))?;
+        Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
+    })
+}
+
+/// The `OSError` of Python that has the error's number, so that Python knows its kind, and the name of the file.
+fn os_error(what: &str, file: &str, error: &std::io::Error) -> PyErr {
+    let said = error.to_string();
+    match error.raw_os_error() {
+        Some(code) => {
+            let words = said.trim_end_matches(&format!(" (os error {code})")).to_string();
+            PyOSError::new_err((code, words, file.to_string()))
+        }
+        None => PyOSError::new_err(format!("cannot write {what} '{file}': {said}")),
+    }
+}
+
+/// Samples as a dictionary of arrays of equal length.
+fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let real = |f: fn(&Sample) -> f64| samples.iter().map(f).collect::<Vec<f64>>().into_pyarray(py);
+    let whole = |f: fn(&Sample) -> i32| samples.iter().map(f).collect::<Vec<i32>>().into_pyarray(py);
+    dict.set_item(table::SERIES_T.key, real(|s| s.at as f64 / 1e9))?;
+    dict.set_item(table::SERIES_CONNECTION.key, whole(|s| s.connection as i32))?;
+    dict.set_item(table::SERIES_SUBFLOW.key, whole(|s| s.subflow as i32))?;
+    dict.set_item(table::SERIES_CWND.key, real(|s| s.cwnd))?;
+    dict.set_item(table::SERIES_SSTHRESH.key, real(|s| s.ssthresh))?;
+    dict.set_item(table::SERIES_SRTT.key, real(|s| s.srtt))?;
+    dict.set_item(table::SERIES_RTT_SAMPLES.key, real(|s| s.rtt_samples as f64))?;
+    dict.set_item(table::SERIES_RTO.key, real(|s| s.rto))?;
+    dict.set_item(table::SERIES_IN_FLIGHT.key, real(|s| s.in_flight as f64))?;
+    dict.set_item(table::SERIES_DELIVERED.key, real(|s| s.delivered as f64))?;
+    dict.set_item(table::SERIES_OOO_BUFFER.key, real(|s| s.ooo_buffer as f64))?;
+    dict.set_item(table::SERIES_OOO_BUFFER_BYTES.key, real(|s| s.ooo_buffer_bytes as f64))?;
+    Ok(dict)
+}
+
+/// Runs a scenario. Without the GIL, but for signals and `poll`.
+#[pyfunction]
+#[pyo3(signature = (
+    text, name, overrides, seed=None, trace=None, poll=None, pcap=None, timeout=None, memory=None, series=true, causes=false
+))]
+#[allow(clippy::too_many_arguments)] // a call from Python, by name there
+fn run(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    overrides: Vec<(String, String)>,
+    seed: Option<u64>,
+    trace: Option<String>,
+    poll: Option<Py<PyAny>>,
+    pcap: Option<String>,
+    timeout: Option<f64>,
+    memory: Option<u64>,
+    series: bool,
+    causes: bool,
+) -> PyResult<Run> {
+    let budget = Limits { no_series: !series, causes, ..limits(timeout, memory)? }.begin();
+    let scenario = read(py, &text, &name, &overrides, seed, &budget)?;
+    let unwritable = |e: std::io::Error| os_error("the trace", trace.as_deref().unwrap_or_default(), &e);
+    let sink = match &trace {
+        None => None,
+        Some(path) => Some(Box::new(BufWriter::new(File::create(path).map_err(unwritable)?)) as Sink),
+    };
+    let uncaptured = |e: std::io::Error| os_error("captures to", pcap.as_deref().unwrap_or_default(), &e);
+    let taps = pcap.as_deref().map(|dir| taps(&scenario, dir)).transpose().map_err(uncaptured)?;
+    let mut raised: Option<PyErr> = None;
+    let mut last = Instant::now();
+    let mut on_poll = |progress: &Progress| {
+        if last.elapsed() < POLL_INTERVAL {
+            return ControlFlow::Continue(());
+        }
+        last = Instant::now();
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(poll) = &poll {
+                let dict = PyDict::new(py);
+                dict.set_item("t", progress.now as f64 / 1e9)?;
+                dict.set_item("duration", scenario.duration.as_secs_f64())?;
+                dict.set_item("delivered", progress.read)?;
+                dict.set_item("total", progress.total)?;
+                poll.call1(py, (dict,))?;
+            }
+            Ok(())
+        });
+        match told {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                raised = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    let (outcome, summary) = py
+        .detach(|| {
+            unwound(|| {
+                let outcome = Runner::new(&scenario).trace(sink).captures(taps).budget(budget).poll(&mut on_poll).run();
+                let summary = outcome.summary.to_string();
+                (outcome, summary)
+            })
+        })
+        .map_err(RunError::new_err)?;
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    if let Some(error) = outcome.trace_error {
+        return Err(unwritable(error));
+    }
+    if let Some(error) = outcome.capture_error {
+        return Err(uncaptured(error));
+    }
+    if let Some(limit) = outcome.exceeded {
+        return Err(RunError::new_err(limit.to_string()));
+    }
+    let (events_hash, series, items) = (outcome.events_hash, outcome.series, outcome.items);
+    Ok(Run { summary, events_hash, series, items, resolved: scenario, source: (text, name, overrides, seed) })
+}
+
+#[pymodule]
+fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
+    m.add("RunError", m.py().get_type::<RunError>())?;
+    m.add("CaptureError", m.py().get_type::<capture::CaptureError>())?;
+    m.add_class::<Run>()?;
+    m.add_class::<capture::Capture>()?;
+    m.add_function(wrap_pyfunction!(version, m)?)?;
+    m.add_function(wrap_pyfunction!(commit, m)?)?;
+    m.add_function(wrap_pyfunction!(check, m)?)?;
+    m.add_function(wrap_pyfunction!(expanded, m)?)?;
+    m.add_function(wrap_pyfunction!(template, m)?)?;
+    m.add_function(wrap_pyfunction!(keys, m)?)?;
+    m.add_function(wrap_pyfunction!(inlined, m)?)?;
+    m.add_function(wrap_pyfunction!(synthetic_trace, m)?)?;
+    m.add_function(wrap_pyfunction!(duration, m)?)?;
+    m.add_function(wrap_pyfunction!(offered, m)?)?;
+    m.add_function(wrap_pyfunction!(probed, m)?)?;
+    m.add_function(wrap_pyfunction!(registry, m)?)?;
+    m.add_function(wrap_pyfunction!(measures, m)?)?;
+    m.add_function(wrap_pyfunction!(run, m)?)?;
+    m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
+    m.add_function(wrap_pyfunction!(capture::qlog, m)?)?;
+    m.add_function(wrap_pyfunction!(script::script, m)?)?;
+    m.add_function(wrap_pyfunction!(script::profiles, m)?)?;
+    m.add_function(wrap_pyfunction!(torture::campaign, m)?)?;
+    m.add_function(wrap_pyfunction!(torture::examine, m)?)?;
+    Ok(())
+}
