@@ -10,12 +10,12 @@
 #   make coverage     measures which lines the tests run; fails below a floor for `stack`
 #   make check-long   runs the tests that take minutes, the whole tutorials and all studies in quick form among them
 #   make wheel        builds dist/*.whl, which installs without a compiler, and tests it where there is none
-#   make columns      writes the tables of docs/columns.md, from lab/src/metrics/measures
-#   make public-items writes stack/public-items.txt, the public items of the crate `stack`
+#   make columns      writes the tables of docs/columns.md, from crates/measures/src/measures
+#   make public-items writes crates/stack/public-items.txt, the public items of the crate `stack`
 #   make rfc-map      writes docs/rfc-map.md, the requirements of the RFCs, from docs/rfc
 #   make rfc-proved   mutates the code of requirements; the tests that docs/rfc names must fail: ROWS=8684:3.1
 #   make mutants      lists mutants of the engine that no test kills, of a sample of 600
-#                     CRATE=lab MUTANTS=300: of the simulator; CRATE=python MUTANTS=100: of the Python package
+#                     CRATE=sim MUTANTS=300: of the simulator; CRATE=python MUTANTS=100: of the Python package
 #   make fuzz         fuzzes every parser, and endpoints with lying peers, guided by coverage: MINUTES=60 each
 #   make scripts-public DIR=...  runs a checkout of packetdrill's scripts and prints the outcome of each
 #   make bench        measures speed and memory
@@ -41,8 +41,8 @@ unexport PYTHONHOME
 export ANABRANCH_COMMIT := $(shell git describe --always --dirty --exclude='*' 2>/dev/null)
 
 RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
-	$(shell find stack lab py -name '*.rs' -o -name '*.toml' -path '*/src/*')
-RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-py --locked
+	$(shell find crates -name '*.rs' -o -name '*.toml' -path '*/src/*')
+RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-python --locked
 STACK_DOCS := RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile lab --no-deps --locked --package anabranch-stack
 
 # Tools of Cargo: those that are installed, else of our own below target/tools.
@@ -87,7 +87,8 @@ lint: $(VENV)/tools
 	$(CARGO) clippy --profile lab --workspace --all-targets --locked -- -D warnings
 	$(STACK_DOCS)
 	$(PY) tools/public-items --check
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile lab --no-deps --locked --package anabranch-lab --document-private-items
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile lab --no-deps --locked --package anabranch-capture --package anabranch-measures --package anabranch-packetdrill \
+		--package anabranch-pcap --package anabranch-sim --package anabranch-torture --package anabranch-wifi --document-private-items
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
@@ -99,7 +100,7 @@ lint: $(VENV)/tools
 # tests that bound their own time may fail.
 coverage: $(VENV)/installed $(VENV)/tools $(VENV)/coverage $(LLVM_COV)
 	$(LLVM_COV) llvm-cov --profile lab --package anabranch-stack --locked --summary-only --ignore-run-fail \
-		--ignore-filename-regex 'stack/src/(testing/|.*tests\.rs)' --fail-under-lines $(FLOOR_STACK)
+		--ignore-filename-regex 'crates/stack/src/(testing/|.*tests\.rs)' --fail-under-lines $(FLOOR_STACK)
 	MPLBACKEND=Agg COVERAGE_FILE=$(CURDIR)/target/.coverage $(PY) -m pytest -q --numprocesses auto --dist loadfile \
 		--cov anabranch --cov-report term:skip-covered
 
@@ -108,14 +109,14 @@ public-items: $(VENV)/created
 	$(PY) tools/public-items
 
 columns:
-	ANABRANCH_WRITE_COLUMNS=1 $(CARGO) test --profile lab --package anabranch-lab --locked --test it columns::
+	ANABRANCH_WRITE_COLUMNS=1 $(CARGO) test --profile lab --package anabranch-acceptance --locked --test it columns::
 
 rfc-map: $(VENV)/created
 	$(PY) tools/rfc-map
 
 # These scripts belong to other projects: they are run where they are (docs/scripts.md).
 scripts-public: $(VENV)/installed
-	@$(PY) tools/scripts-public "$(DIR)"
+	@$(PY) tools/scripts-public $(if $(FREEBSD),--freebsd) "$(DIR)"
 
 bench:
 	$(PYTHON) benches/run
@@ -144,7 +145,7 @@ fuzz:
 CRATE ?= stack
 MUTANTS ?= 600
 SEED ?= 1
-mutants: $(VENV)/mutants $(if $(filter python,$(CRATE)),$(VENV)/installed,target/tools/bin/cargo-mutants) $(if $(filter python lab,$(CRATE)),$(VENV)/tools)
+mutants: $(VENV)/mutants $(if $(filter python,$(CRATE)),$(VENV)/installed,target/tools/bin/cargo-mutants) $(if $(filter-out stack,$(CRATE)),$(VENV)/tools)
 	$(PY) tools/mutants --crate $(CRATE) --sample $(MUTANTS) --seed $(SEED) --tool target/tools/bin/cargo-mutants
 
 ROWS ?= 8684 9293

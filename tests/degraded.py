@@ -1,6 +1,6 @@
 """Captures as they often are: packets missing, cut short, merged by offloads. Made from the whole captures of a run.
 
-A run writes pcapng, big-endian, raw IPv4, one file for each interface (``lab/src/capture/write.rs``); nothing else is
+A run writes pcapng, big-endian, raw IPv4, one file for each interface (``crates/pcap/src/write.rs``); nothing else is
 read here.
 """
 

@@ -11,7 +11,7 @@ import pytest
 import anabranch as ab
 from helpers import Command, Page
 
-DATA = Path(__file__).parent.parent / "lab" / "tests" / "data"
+DATA = Path(__file__).parent.parent / "crates" / "acceptance" / "tests" / "data"
 LINUX = DATA / "linux-mptcp-two-paths-snap128.pcap"
 PATHS = """
 transfer = { bytes = "1 MB" }

@@ -16,7 +16,7 @@ import anabranch as ab
 from anabranch.sentences import sweep as say
 from helpers import SEVERAL, TWO_PATHS, Command
 
-LINUX = Path(__file__).parent.parent / "lab" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
+LINUX = Path(__file__).parent.parent / "crates" / "acceptance" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
 AXES: Any = {"recovery": ["none", "dsack"], "path.1.delay": ["10 ms", "80 ms"]}
 BASE = ab.Scenario.two_path("5 Mbit/s, 20 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="300 kB")
 

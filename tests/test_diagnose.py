@@ -15,7 +15,7 @@ from anabranch.sentences import diagnose as say
 from helpers import Command, Page
 
 ROOT = Path(__file__).parent.parent
-DATA = ROOT / "lab" / "tests" / "data"
+DATA = ROOT / "crates" / "acceptance" / "tests" / "data"
 LINUX = DATA / "linux-mptcp-two-paths-snap128.pcap"
 BLOCKED = ROOT / "examples" / "blocked-buffer.toml"
 

@@ -18,7 +18,7 @@ from helpers import Command
 from twin_truth import several
 
 ROOT = Path(__file__).parent.parent
-DATA = ROOT / "lab" / "tests" / "data"
+DATA = ROOT / "crates" / "acceptance" / "tests" / "data"
 LINUX = DATA / "linux-mptcp-two-paths-snap128.pcap"
 FIRST = 2_000_000
 AWAY = """
@@ -57,7 +57,7 @@ def test_the_twin_of_a_capture_of_linux_is_like_it(name: str) -> None:
     rates = [[flow["goodput_mbps"] for flow in one["subflows"]] for one in (run.summary, capture)]
     ours, theirs = ([rate / sum(flows) for rate in flows] for flows in rates)
     assert ours == pytest.approx(theirs, abs=0.10)
-    # The emulated paths of lab/tests/data/README.md.
+    # The emulated paths of crates/acceptance/tests/data/README.md.
     links = ab.Scenario.from_toml(found.twin).check()["links"]
     assert [link["up"]["delay_s"] for link in links] == pytest.approx([0.1, 0.01], rel=0.05)
     if "two-paths" in name:

@@ -1,4 +1,7 @@
-"""What examples/README.md, the sweeps and the captures promise; lab/tests/it/examples.rs has the scenarios."""
+"""What examples/README.md, the sweeps and the captures promise.
+
+crates/acceptance/tests/it/examples.rs has the scenarios.
+"""
 
 import re
 import shlex

@@ -19,7 +19,7 @@ from anabranch.plots.waiting import height, waiting
 from anabranch.sweeps import figures
 from figure_texts import SIZES, assert_fits, assert_logarithmic_axes_can_be_read, drawn_texts
 
-LINUX = Path(__file__).parent.parent / "lab" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
+LINUX = Path(__file__).parent.parent / "crates" / "acceptance" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
 SMALLEST, DEFAULT = SIZES[0], SIZES[-1]
 #  Marks in a row, links that vary, messages.
 BUSY = """

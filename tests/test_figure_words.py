@@ -23,7 +23,7 @@ from anabranch.sweeps.timed import timed_cells
 from figure_texts import drawn_texts
 from helpers import Command
 
-LINUX = Path(__file__).parent.parent / "lab" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
+LINUX = Path(__file__).parent.parent / "crates" / "acceptance" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
 BASE = ab.Scenario.two_path("5 Mbit/s, 40 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="60 kB")
 AXES = {"controller": ["rtt-compensator", "cubic"], "path.1.delay": ["10 ms", "100 ms"]}
 TIMED = BASE.set("transfer.duration", "1 s")
@@ -198,7 +198,7 @@ def test_every_measure_of_a_sweep_has_bounds_that_its_values_keep(swept: ab.Swee
     for name in numeric:
         if name in {*swept.axes, "seed"}:
             continue
-        assert name in measures.MEASURES, f"{name}: declare it in lab/src/metrics/measures"
+        assert name in measures.MEASURES, f"{name}: declare it in crates/measures/src/measures"
         low, high = measures.bounds(name)
         values = measures.factor(name) * swept.runs[name].to_numpy(float)
         assert np.nanmin(values, initial=np.inf) >= low

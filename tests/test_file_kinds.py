@@ -10,7 +10,7 @@ from anabranch.sentences import sweep as say
 from helpers import Command
 
 ROOT = Path(__file__).parent.parent
-CAPTURE = ROOT / "lab" / "tests" / "data" / "linux-mptcp-first-400.pcap"
+CAPTURE = ROOT / "crates" / "acceptance" / "tests" / "data" / "linux-mptcp-first-400.pcap"
 SCENARIO = """
 transfer.bytes = "100 kB"
 [[path]]

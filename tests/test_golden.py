@@ -1,4 +1,7 @@
-"""Golden traces (lab/tests/data/golden.toml) in the builds that `cargo test` with its usual profile does not make."""
+"""Golden traces in the builds that `cargo test` with its usual profile does not make.
+
+The traces are in crates/acceptance/tests/data/golden.toml.
+"""
 
 import os
 import shutil
@@ -11,12 +14,12 @@ import pytest
 import anabranch as ab
 
 ROOT = Path(__file__).parents[1]
-GOLDENS = tomllib.loads((ROOT / "lab/tests/data/golden.toml").read_text(encoding="utf-8"))["golden"]
+GOLDENS = tomllib.loads((ROOT / "crates/acceptance/tests/data/golden.toml").read_text(encoding="utf-8"))["golden"]
 ARM = "aarch64-unknown-linux-gnu"
 
 
 def cargo(*arguments: str, **environment: str) -> None:
-    command = ["cargo", "test", "--locked", "--package", "anabranch-lab", "--test", "it", *arguments, "golden::"]
+    command = ["cargo", "test", "--locked", "--package", "anabranch-acceptance", "--test", "it", *arguments, "golden::"]
     done = subprocess.run(command, check=False, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert "2 passed" in done.stdout

@@ -21,7 +21,7 @@ from golden_answers import agrees, digest, listed, page
 
 ROOT = Path(__file__).parent.parent
 ENDS = ("client", "server")
-DATA = ROOT / "lab" / "tests" / "data"
+DATA = ROOT / "crates" / "acceptance" / "tests" / "data"
 MADE = {"command": "c", "version": "v", "started": "s", "machine": "m", "python": "p"}
 TWO = '[[path]]\nrate = "8 Mbit/s"\ndelay = "20 ms"\n{}\n[[path]]\nrate = "3 Mbit/s"\ndelay = "60 ms"\n{}\n'
 SCENARIOS = {

@@ -78,7 +78,7 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A repository with the source file `CODE`."""
-    file = tmp_path / "stack" / "src" / "one.rs"
+    file = tmp_path / "crates" / "stack" / "src" / "one.rs"
     file.parent.mkdir(parents=True)
     file.write_text(CODE)
     return tmp_path
@@ -91,7 +91,7 @@ def line(words: str, after: int = 0) -> int:
 
 def spans(rows: ModuleType, tree: Path, words: str) -> list[tuple[int, int]]:
     """First and last line of each span that `rows.scope` finds for the comment with `words`."""
-    place = SimpleNamespace(path=Path("stack/src/one.rs"), line=line(words))
+    place = SimpleNamespace(path=Path("crates/stack/src/one.rs"), line=line(words))
     return [(s.first, s.last) for s in rows.scope(tree, SimpleNamespace(lines=[place]))]
 
 
@@ -155,9 +155,9 @@ def test_a_sample_follows_from_its_seed_and_leaves_out_what_is_all_tried(rows: M
 
 def test_the_tests_of_a_row_are_found_in_their_programs(rows: ModuleType) -> None:
     assert rows.program_of("rfc1::two") == ("stack-it", "rfc1::two")
-    assert rows.program_of("stack/src/tcp/one.rs::two") == ("stack", "tcp::one::two")
-    assert rows.program_of("stack/src/tcp/mod.rs::two") == ("stack", "tcp::two")
-    assert rows.program_of("stack/src/tcp/one/tests.rs::two") == ("stack", "tcp::one::two")
+    assert rows.program_of("crates/stack/src/tcp/one.rs::two") == ("stack", "tcp::one::two")
+    assert rows.program_of("crates/stack/src/tcp/mod.rs::two") == ("stack", "tcp::two")
+    assert rows.program_of("crates/stack/src/tcp/one/tests.rs::two") == ("stack", "tcp::one::two")
     names = ["tcp::one::tests::two", "tcp::one::tests::twenty_two", "tcp::ones::tests::two"]
     assert rows.full_name("tcp::one::two", names) == names[0]
     assert rows.full_name("tcp::one::three", names) is None
@@ -169,14 +169,14 @@ def test_own_mutants_lie_in_the_code_under_the_comment(
     pytest.importorskip("tree_sitter_rust")
     monkeypatch.syspath_prepend(str(TOOL))
     breaking = importlib.import_module("breaking")
-    source = breaking.Source(tree, "stack/src/one.rs")
+    source = breaking.Source(tree, "crates/stack/src/one.rs")
 
     def name(mutant: dict[str, str]) -> str:
         return mutant["name"].split(": ")[1]
 
-    field = rows.Span("stack/src/one.rs", line("self.eight"), line("self.eight"))
+    field = rows.Span("crates/stack/src/one.rs", line("self.eight"), line("self.eight"))
     assert sorted(map(name, source.mutants(field))) == ["0 -> 1", "without `self.eight = 0;`"]
-    whole = rows.Span("stack/src/one.rs", line("if b > 3"), line("match a") - 1)
+    whole = rows.Span("crates/stack/src/one.rs", line("if b > 3"), line("match a") - 1)
     found = sorted(map(name, source.mutants(whole)))
     assert found[:3] == ["3 -> 2", "3 -> 4", "not `b > 3`"]
     assert [n for n in found if n.startswith("without `if b > 3")]

@@ -13,7 +13,7 @@ from anabranch.plots.zoom import duplicates, zoomable
 from helpers import Page
 
 ROOT = Path(__file__).parent.parent
-LINUX = ROOT / "lab" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
+LINUX = ROOT / "crates" / "acceptance" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
 
 
 def test_a_duplicate_was_acknowledged_before_it_was_sent_again() -> None:

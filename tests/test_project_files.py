@@ -48,7 +48,7 @@ def test_every_record_has_its_sections_and_stands_in_the_index() -> None:
 def test_paths_that_a_page_names_exist(page: str) -> None:
     names = [name for name in NAMED.findall(text(page)) if not re.search(r"KIND|NAME|NNNN", name)]
     # The how-to section about keys names a file relative to this directory.
-    places = (ROOT, ROOT / "lab/src/scenario")
+    places = (ROOT, ROOT / "crates/sim/src/scenario")
     assert [name for name in names if not any((place / name).exists() for place in places)] == []
 
 
@@ -119,5 +119,5 @@ def test_public_items_are_read_from_the_pages_of_rustdoc(tmp_path: Path) -> None
 
 
 def test_the_list_of_public_items_has_what_every_driver_needs() -> None:
-    items = set(text("stack/public-items.txt").splitlines())
+    items = set(text("crates/stack/public-items.txt").splitlines())
     assert {f"fn mptcp::connection::Connection::{name}" for name in ("handle_segment", "poll_transmit")} <= items

@@ -12,7 +12,7 @@ import pytest
 import anabranch as ab
 from helpers import Command
 
-LINUX = Path(__file__).parent.parent / "lab" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
+LINUX = Path(__file__).parent.parent / "crates" / "acceptance" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
 
 
 def records(file: Path) -> list[dict[str, Any]]:

@@ -42,8 +42,8 @@ def small(tmp_path: Path) -> Path:
     texts = {
         "docs/features.md": FEATURES,
         "docs/rfc/6298.toml": LIST,
-        "stack/src/rtt.rs": CODE,
-        "stack/tests/it/rfc6298.rs": TEST,
+        "crates/stack/src/rtt.rs": CODE,
+        "crates/stack/tests/it/rfc6298.rs": TEST,
     }
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ def test_the_map_is_up_to_date() -> None:
 def test_the_page_counts_and_names_rows(small: Path) -> None:
     page = (small / "docs" / "rfc-map.md").read_text()
     assert "| [6298](#rfc-6298) Timer | 3 | 1 | 0 | 0 | 0 | 0 | 1 | 1 |" in page
-    assert "| 2 | MUST | take the first sample | [rtt.rs](../stack/src/rtt.rs) `sample` |" in page
+    assert "| 2 | MUST | take the first sample | [rtt.rs](../crates/stack/src/rtt.rs) `sample` |" in page
     assert "| telepathy | RFC 6298 2 |" in page
 
 
@@ -87,12 +87,18 @@ ROW = "docs/rfc/6298.toml"
         (replaced(ROW, "not implemented: telepathy; nobody", "by choice: nobody"), "a MUST is no matter of choice"),
         (replaced(ROW, "rtt.rs: the first", "rto.rs: the first"), "there is no file rto.rs"),
         (replaced(ROW, "rtt.rs: the first sample", "rtt.rs: 2.2"), r"2 such comments \(lines 1, 4\): add words"),
-        (replaced("stack/src/rtt.rs", "RFC 6298 2.2: the first", "RFC 6298 3: the first"), "cites RFC 6298 2 .*line 1"),
-        (replaced("stack/src/rtt.rs", "RFC 6298 2.2: the first", "RFC 62981 2.2: the first"), "cite it at the line"),
+        (
+            replaced("crates/stack/src/rtt.rs", "RFC 6298 2.2: the first", "RFC 6298 3: the first"),
+            "cites RFC 6298 2 .*line 1",
+        ),
+        (
+            replaced("crates/stack/src/rtt.rs", "RFC 6298 2.2: the first", "RFC 62981 2.2: the first"),
+            "cite it at the line",
+        ),
         (replaced(ROW, "rfc6298::a_sample", "rfc6298::no_sample"), "has no function of that name"),
         (replaced(ROW, "rfc6298::a_sample", "rfc6298::a_timer"), "test rfc6298::a_timer does not cite RFC 6298 2"),
         (replaced(ROW, "rfc6298::a_sample", "timer.pkt"), "there is no script timer.pkt"),
-        (replaced("stack/tests/it/rfc6298.rs", "#[test]\n", ""), "the function has no #\\[test\\]"),
+        (replaced("crates/stack/tests/it/rfc6298.rs", "#[test]\n", ""), "the function has no #\\[test\\]"),
         (replaced(ROW, '"2" = [2, 1]', '"2" = [3, 1]'), r"the text has \[3, 1\] .* the rows cover \[2, 1\]"),
         (replaced(ROW, '"2" = [2, 1]', '"2" = [2, 1]\n"5" = [1, 0]'), "section 5: the text has"),
         (replaced(ROW, "by choice: now and then", "see: RFC 5681 3.1"), "no row of RFC 5681 3.1 has a line to see"),
@@ -150,18 +156,24 @@ def test_a_proof_of_no_row_or_by_another_test_is_found(small: Path, old: str, ne
 
 
 def test_lines_may_move(small: Path) -> None:
-    replaced("stack/src/rtt.rs", "/// RFC", "fn before() {}\n\n/// RFC")(small)
+    replaced("crates/stack/src/rtt.rs", "/// RFC", "fn before() {}\n\n/// RFC")(small)
     assert check(small, "--check") == (0, "")
 
 
 def test_a_row_of_the_real_lists_without_its_test_is_found(tmp_path: Path) -> None:
-    for name in ("docs/rfc", "docs/features.md", "docs/rfc-map.md", "stack", "tests", "lab/tests", "lab/src"):
+    for name in (
+        "docs/rfc",
+        "docs/features.md",
+        "docs/rfc-map.md",
+        "crates",
+        "tests",
+    ):
         source, target = ROOT / name, tmp_path / name
         if source.is_dir():
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("target", "__pycache__", "data"))
         elif source.exists():
             shutil.copy(source, target)
     assert check(tmp_path, "--check") == (0, "")
-    replaced("stack/tests/it/rfc6298.rs", "fn samples_make_the_timeout", "fn samples_make_it")(tmp_path)
+    replaced("crates/stack/tests/it/rfc6298.rs", "fn samples_make_the_timeout", "fn samples_make_it")(tmp_path)
     status, complaints = check(tmp_path, "--check")
     assert (status, "samples_make_the_timeout" in complaints) == (1, True)

@@ -7,7 +7,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def rust_tests() -> set[str]:
-    files = [*ROOT.glob("stack/src/**/*.rs"), *ROOT.glob("stack/tests/it/*.rs"), *ROOT.glob("fuzz/tests/*.rs")]
+    files = [
+        *ROOT.glob("crates/stack/src/**/*.rs"),
+        *ROOT.glob("crates/stack/tests/it/*.rs"),
+        *ROOT.glob("fuzz/tests/*.rs"),
+    ]
     attribute = r"#\[test\]\s*(?:#\[should_panic[^\]]*\]\s*)?fn (\w+)\("
     return {name for file in files for name in re.findall(attribute, file.read_text(encoding="utf-8"))}
 
@@ -30,6 +34,6 @@ def test_each_promise_names_tests_that_exist() -> None:
 
 def test_each_test_of_an_attack_proves_a_promise() -> None:
     named = {name for _, names in promises() for name in names}
-    for file in ROOT.glob("stack/tests/it/attack_*.rs"):
+    for file in ROOT.glob("crates/stack/tests/it/attack_*.rs"):
         for name in re.findall(r"#\[test\]\s*fn (\w+)\(", file.read_text(encoding="utf-8")):
             assert name in named, f"SECURITY.md says nothing of {file.name}: {name}"

@@ -72,13 +72,13 @@ def test_what_a_run_holds_is_counted_by_itself_whatever_others_hold() -> None:
 def test_a_panic_is_a_failed_row_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*arguments: Any) -> object:
         if arguments[3] == 2:
-            raise _core.RunError("panic at stack/src/tcp/loss.rs:12:3: attempt to subtract with overflow")
+            raise _core.RunError("panic at crates/stack/src/tcp/loss.rs:12:3: attempt to subtract with overflow")
         return ENGINE(*arguments)
 
     monkeypatch.setattr(_core, "run", run)
     done = ab.sweep(BASE, {}, seeds=3)
     assert done.runs["status"].tolist() == ["completed", "failed", "completed"]
-    assert done.runs["error"][1].startswith("panic at stack/src/tcp/loss.rs:12:3")
+    assert done.runs["error"][1].startswith("panic at crates/stack/src/tcp/loss.rs:12:3")
 
 
 def test_limits_stand_in_the_sweep_file(here: Path, command: Command) -> None:

@@ -57,7 +57,7 @@ def test_damaged_scenarios_are_read_or_refused() -> None:
 
 
 def test_damaged_scripts_end_with_an_answer() -> None:
-    files = sorted((ROOT / "stack/scripts").rglob("*.pkt"))
+    files = sorted((ROOT / "crates/stack/scripts").rglob("*.pkt"))
     assert len(files) > 30
     dice, statuses = random.Random(2), set()
     for _ in range(1500):

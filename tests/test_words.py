@@ -15,7 +15,7 @@ import anabranch as ab
 from anabranch.install.doctor import examine
 from helpers import TWO_PATHS, Command
 
-LINUX = Path(__file__).parent.parent / "lab" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
+LINUX = Path(__file__).parent.parent / "crates" / "acceptance" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
 SWEEP = 'scenario = "two.toml"\nseeds = 1\naxes = { mss = [700, 1400] }\n'
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither file-size limits nor POSIX devices")
 

@@ -1,4 +1,4 @@
-"""Types of the compiled extension (its source is ``py/src/lib.rs``)."""
+"""Types of the compiled extension (its source is ``crates/python/src/lib.rs``)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,7 @@
 """Mutation testing: finds changes of the source that no test notices.
 
     tools/mutants [--sample 600 | --all] [--seed 1] [--out out/mutants] [--tool PATH]
-    tools/mutants --crate lab [--sample 300]              mutants of the laboratory, not of the engine
+    tools/mutants --crate sim [--sample 300]              mutants of the simulator, not of the engine
     tools/mutants --crate python [--sample 100]           mutants of the Python package (`python.py`)
     tools/mutants --only 'scoreboard.rs:72:37' [--alone]  mutants whose name contains this text
     tools/mutants --rfc 8684 9293:3.8.6 [--level MUST]    rows of docs/rfc, by RFC or section
@@ -12,7 +12,7 @@ tries them in that order until the sample is full. Each result is appended to `t
 interrupted run has tried a random sample, too, and the next run resumes where it stopped.
 
 Nearly all mutants are compiled into one program, each behind a switch (`schema.py`). Each mutant is
-tried only with the tests that reach it, quick tests first, up to the first that fails. For `lab`,
+tried only with the tests that reach it, quick tests first, up to the first that fails. For crates of the laboratory,
 these tests are limited to 20 s in all, as measured without a mutant, and the golden traces and
 reports; a mutant that survives them is tried with 30 s of the Python tests that reach it
 (`binding.py`), unless --rust is given. Mutants that do not compile behind a switch are built and
@@ -154,7 +154,7 @@ def main() -> None:
     )
     parser.add_argument("--only", help="try the mutants whose name contains this text; does not write tried.jsonl")
     parser.add_argument("--alone", action="store_true", help="build and try each mutant by itself")
-    parser.add_argument("--rust", action="store_true", help="try mutants of lab with the Rust tests only")
+    parser.add_argument("--rust", action="store_true", help="try mutants of the laboratory with the Rust tests only")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=build.ROOT / "out" / "mutants")
     parser.add_argument("--tool", default="cargo-mutants")

@@ -65,7 +65,7 @@ class Alone:
                 path = build.program(self.tree, key)
                 if path is None:
                     return None
-                told, _ = running.run(running.Program(path, self.tree / "stack"), names, SECONDS, {})
+                told, _ = running.run(running.Program(path, self.tree / "crates" / "stack"), names, SECONDS, {})
                 if told != "passed":
                     return told
             return "passed"

@@ -18,7 +18,7 @@ NAME = "_core"
 
 def built(tree: Path) -> Path | None:
     """Builds the binding in `tree` and puts it beside the package. Returns None if that fails."""
-    command = ["cargo", "build", "--offline", "--package", "anabranch-py", "--message-format", "json"]
+    command = ["cargo", "build", "--offline", "--package", "anabranch-python", "--message-format", "json"]
     done = subprocess.run(command, cwd=tree, env=build.ENVIRONMENT, capture_output=True, text=True, check=False)
     told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     found = [t["filenames"][0] for t in told if t.get("target", {}).get("name") == NAME and t.get("filenames")]

@@ -55,7 +55,7 @@ def code_of(root: Path, row, listed: list[dict]) -> list[dict]:
     """
     if row.breaks:
         file = row.breaks.get("in") or row.code[0].partition(": ")[0]
-        file = f"stack/src/{file}" if (root / "stack" / "src" / file).exists() else file
+        file = f"crates/stack/src/{file}" if (root / "crates" / "stack" / "src" / file).exists() else file
         return [breaking.Source(root, file).rewrite(row.breaks["from"], row.breaks["to"])]
     found: list[dict] = []
     for span in rows.scope(root, row):
@@ -122,7 +122,7 @@ class Proving:
         print(f"{len(self.rows)} rows, {len(self.mutants)} mutants, {len(left_out)} not behind a switch", flush=True)
         self.left_out = left_out
         self.programs = {
-            key: running.Program(str(build.program(self.tree, key)), self.tree / "stack") for key in PROGRAMS
+            key: running.Program(str(build.program(self.tree, key)), self.tree / "crates" / "stack") for key in PROGRAMS
         }
         self.names = {key: program.tests() for key, program in self.programs.items()}
 
@@ -229,7 +229,7 @@ def record(root: Path, outcomes: list[dict], known: set[tuple], today: str) -> s
         number, row = outcome["row"]
         name, by = outcome["killed"][0] if outcome["killed"] else ("", "")
         # Without line and column, which change whenever the file is edited.
-        mutant = re.sub(r"^(?:stack/src/)?([^:]*):\d+:\d+:", r"\1:", name)
+        mutant = re.sub(r"^(?:crates/stack/src/)?([^:]*):\d+:\d+:", r"\1:", name)
         now = {"rfc": number, "section": row.section, "says": row.says}
         lines[rows.key(number, row)] = now | {"test": by.split(" ")[0].split("::")[-1], "mutant": mutant, "date": today}
     order = rows.rfc_map().order

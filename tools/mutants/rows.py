@@ -198,7 +198,7 @@ def scope(root: Path, row) -> list[Span]:
         if name and (public or not spans or not spans[0].wide):
             files = {file: lines}
             if public:
-                every = sorted((root / "stack" / "src").rglob("*.rs"))
+                every = sorted((root / "crates" / "stack" / "src").rglob("*.rs"))
                 sources = [p for p in every if p.name != "tests.rs" and "testing" not in p.parts]
                 files = {p.relative_to(root).as_posix(): p.read_text().splitlines() for p in sources}
             spans = spans or []
@@ -216,14 +216,14 @@ def program_of(test: str) -> tuple[str, str]:
     """Returns the program (key of `crates.PROGRAMS`) that has a test, and the test's qualified name.
 
     `test`: a test as rows name it. The returned name may lack modules of tests; see `full_name`.
-    For a script (.pkt), returns `lab-it` and the script.
+    For a script (.pkt), returns `acceptance-it` and the script.
     """
     if test.endswith(".pkt"):
-        return "lab-it", test
+        return "acceptance-it", test
     where, _, name = test.rpartition("::")
     if "/" not in where:
         return "stack-it", f"{where}::{name}"
-    module = where.removeprefix("stack/src/").removesuffix(".rs").removesuffix("/mod").replace("/", "::")
+    module = where.removeprefix("crates/stack/src/").removesuffix(".rs").removesuffix("/mod").replace("/", "::")
     return "stack", f"{module.removesuffix('::tests')}::{name}"
 
 

@@ -36,7 +36,7 @@ class Program:
 
 def programs(tree: Path, paths: dict[str, str]) -> dict[str, Program]:
     """The programs at `paths` (by key of `crates.PROGRAMS`), each run in its crate's folder below `tree`."""
-    return {key: Program(path, tree / key.removesuffix("-it")) for key, path in paths.items()}
+    return {key: Program(path, tree / "crates" / key.removesuffix("-it")) for key, path in paths.items()}
 
 
 @dataclass

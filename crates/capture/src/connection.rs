@@ -26,6 +26,7 @@ mod admission;
 mod data;
 mod doubt;
 mod receiving;
+mod signals;
 mod watching;
 
 /// The same as [`LATE`] for the account of waiting.

@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use anabranch_pcap::container::Reader;
-use anabranch_pcap::encapsulation::{Opener, Record};
-use anabranch_pcap::link;
+use anabranch_pcap::encapsulation::{Opener, Record, link};
 use anabranch_pcap::packet::{self, MixBuilder, Packet, Tap, Tuple};
 use anabranch_stack::segment::Flags;
 use anabranch_stack::wire::mptcp::MptcpOption;

@@ -6,9 +6,8 @@
 //!
 //! The modules in the order in which a packet passes them:
 //!
-//! - [`source`], [`container`]: pcap and pcapng, record by record, in place; [`clock`]: times that step back; [`link`]: from
-//!   the frame to the IP packet; [`encapsulation`]: through tunnels, and IP fragments
-//! - [`packet`]: a TCP segment and its options, by the views of `stack::wire`
+//! - [`anabranch_pcap`]: records of the files, through link headers, tunnels and IP fragments, to the TCP segment and its
+//!   options
 //! - this one: files merged by time; [`deal`]: each packet goes to its subflow, each join to its connection by the token;
 //!   [`quiet`]: which connections without data are kept; [`version0`]: what MPTCP version 0 does otherwise
 //! - [`subflow`]: its two ends; [`place`], [`taps`]: where it was captured; [`connection`]: both data streams; [`handshake`]: keys and signals
@@ -18,12 +17,14 @@
 //! - [`sequence`]: data sequence numbers over time; [`report`]: the same fields as a run's summary; [`shelf`]: of which
 //!   connections
 //! - [`mod@qlog`]: every segment as an event
-//! - [`mod@write`]: the other way, from a run to pcapng files
 //! - [`error`]: what cannot be analysed, in one sentence each
 //!
 //! TCP is measured as a connection of one subflow. Left out, and counted: what cannot be opened, and fragments of
 //! incomplete packets.
 #![forbid(unsafe_code)]
+// Whoever reads these pages has the source beside them: links may lead to what is private.
+#![allow(rustdoc::private_intra_doc_links)]
+#![deny(rustdoc::broken_intra_doc_links)]
 
 mod connection;
 mod crossing;

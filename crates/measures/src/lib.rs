@@ -9,6 +9,9 @@
 //! - [`recovery`], [`series`]: how a rate returns after a failure; time series
 //! - [`rng`]: seeded randomness by component name; [`ask`]: whether the caller wants to go on
 #![forbid(unsafe_code)]
+// Whoever reads these pages has the source beside them: links may lead to what is private.
+#![allow(rustdoc::private_intra_doc_links)]
+#![deny(rustdoc::broken_intra_doc_links)]
 
 pub mod account;
 pub mod altered;

@@ -16,6 +16,9 @@
 //! - `compare`, `names`: comparison of sent and expected segments; values for assertions
 //! - [`run`], [`report`]: one run and its result
 #![forbid(unsafe_code)]
+// Whoever reads these pages has the source beside them: links may lead to what is private.
+#![allow(rustdoc::private_intra_doc_links)]
+#![deny(rustdoc::broken_intra_doc_links)]
 
 mod arguments;
 pub mod ast;

@@ -5,9 +5,7 @@ use anabranch_stack::Connection;
 use anabranch_stack::tcp::State;
 
 use super::host::{Host, Known};
-
-/// A line of `ss`: protocol and state of a socket.
-pub type Socket = (&'static str, &'static str);
+use super::settings::Socket;
 
 /// Lists the connected sockets, ordered by the opening of their connections. An MPTCP connection is
 /// followed by its subflows.

@@ -12,10 +12,12 @@ use anabranch_stack::time::Duration;
 
 use super::ast::OptionLine;
 use super::fast_open::{CLIENT, KEY, Key, SERVER};
-use super::listing::Socket;
 use super::mptcp::manager::Manager;
 use super::over::ROOM;
 use super::report::{Note, Step};
+
+/// A line of `ss`: protocol and state of a socket.
+pub type Socket = (&'static str, &'static str);
 
 /// Options of one run of a script.
 #[derive(Clone, Debug, Default)]

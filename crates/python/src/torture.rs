@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anabranch_sim::algorithms::registered;
 use anabranch_sim::scenario;
-use anabranch_torture;
 use anabranch_torture::campaign::{Failure, Plan, Report, run};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -324,7 +324,7 @@ thread_local! {
 /// Calls `f`; if it panics, gives the place and the message instead of printing them.
 ///
 /// # Errors
-/// With `"panic at lab/src/...:LINE: MESSAGE"`.
+/// With `"panic at crates/sim/src/...:LINE: MESSAGE"`.
 pub fn unwound<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -13,7 +13,8 @@ use anabranch_stack::config::Registries;
 use toml::Table as Document;
 
 use super::draw::{Kind, draw};
-use super::run::{Cost, Finding, Held, examine};
+use super::finding::Finding;
+use super::run::{Cost, Held, examine};
 use super::shrink::shrink;
 use super::table::Table;
 

@@ -8,8 +8,8 @@ use anabranch_sim::sim::world::End;
 use serde_json::Value;
 
 use super::expect::Expected;
+use super::finding::{Finding, Observed};
 use super::ledger::Way;
-use super::run::{Finding, Observed};
 
 /// Holds a run to the invariants.
 ///

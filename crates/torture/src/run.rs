@@ -1,7 +1,6 @@
 //! One run held to the invariants, and the same run in other ways that must not change it.
 
 use std::cell::RefCell;
-use std::fmt;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -12,36 +11,14 @@ use anabranch_sim::sim::tap::Taps;
 use anabranch_sim::sim::trace::Sink;
 use anabranch_sim::sim::world::{End, Outcome, Progress, World};
 use anabranch_sim::summary::summary;
-use serde_json::Value;
 
 use super::check;
 use super::expect::Expected;
+use super::finding::{Finding, Observed};
 use super::ledger::{Ledger, Shared};
 
 /// Returns how many octets this thread holds on the heap, where somebody counts them.
 pub type Held = Option<fn() -> u64>;
-
-/// An invariant that a run broke.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Which one, in a few words that are the same for all its violations.
-    pub invariant: &'static str,
-    /// What happened.
-    pub what: String,
-}
-
-impl Finding {
-    /// `invariant` was broken thus.
-    pub fn new(invariant: &'static str, what: impl Into<String>) -> Self {
-        Self { invariant, what: what.into() }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.invariant, self.what)
-    }
-}
 
 /// What a run that was held to the invariants has cost.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,16 +29,6 @@ pub struct Cost {
     pub bound: u64,
     /// Octets delivered.
     pub octets: u64,
-}
-
-/// A run, as the checks see it.
-pub struct Observed {
-    /// What the simulator says.
-    pub outcome: Outcome,
-    /// What was seen from outside.
-    pub ledger: Ledger,
-    /// What a user is told.
-    pub summary: Value,
 }
 
 /// Runs `scenario`, `again` in other ways as well, and holds it to the invariants.

@@ -10,7 +10,8 @@ use anabranch_sim::scenario::{Scenario, Source};
 use anabranch_stack::config::Registries;
 use toml::{Table, Value};
 
-use super::run::{Finding, Held, examine};
+use super::finding::Finding;
+use super::run::{Held, examine};
 use super::tree;
 
 /// A document that breaks `finding`'s invariant, as small as it was made within `time`, and what it says now.

@@ -22,31 +22,9 @@ use std::sync::OnceLock;
 
 use libm::{erfc, exp, expm1, log, log1p, log10, pow, sqrt};
 
+use super::modulation::Code;
 use super::phy::Mode;
 use super::table::{FIRST_DB_HALVES, LARGE, LARGE_OCTETS, SMALL, SMALL_BELOW, SMALL_OCTETS};
-
-/// Modulation and code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Code {
-    /// 1 Mbit/s DSSS.
-    Dbpsk,
-    /// 2 Mbit/s DSSS.
-    Dqpsk,
-    /// 5.5 and 11 Mbit/s.
-    Cck,
-    /// OFDM, number 0 (BPSK 1/2) to 7 (64-QAM 3/4) in order of rate.
-    Ofdm(u8),
-    /// OFDM from 802.11n on, by the index of modulation and code, 0 (BPSK 1/2) to 11 (1024-QAM 5/6).
-    Mcs(u8),
-}
-
-impl Code {
-    /// Direct sequence, not OFDM.
-    #[inline]
-    pub fn is_dsss(self) -> bool {
-        !matches!(self, Self::Ofdm(_) | Self::Mcs(_))
-    }
-}
 
 /// Which model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

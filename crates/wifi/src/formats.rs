@@ -11,8 +11,7 @@
 //! Left out: greenfield and extended-range formats, trigger frames and MU, STBC, packet extension (a receiver that needs none),
 //! the extra symbol of an LDPC encoder, and more than two streams.
 
-use super::error::Code;
-use super::phy::{Like, US};
+use super::modulation::{Code, Like, US};
 
 /// The format of a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

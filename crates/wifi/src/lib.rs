@@ -22,6 +22,9 @@
 //! Sources: IEEE 802.11-2016 (section numbers in comments are its), and where that leaves room, ns-3.37's defaults, since results
 //! are compared with it. `docs/wifi.md` says what is modelled, what is not, and how close the results are.
 #![forbid(unsafe_code)]
+// Whoever reads these pages has the source beside them: links may lead to what is private.
+#![allow(rustdoc::private_intra_doc_links)]
+#![deny(rustdoc::broken_intra_doc_links)]
 
 pub mod aggregate;
 pub mod block_ack;
@@ -33,6 +36,7 @@ pub mod high;
 pub mod medium;
 pub mod minstrel_ht;
 pub mod mobility;
+pub mod modulation;
 pub mod phy;
 pub mod queue;
 pub mod range;

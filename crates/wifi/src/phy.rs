@@ -11,11 +11,9 @@
 //!
 //! Left out: short DSSS preambles and PBCC.
 
-use super::error::Code;
 use super::formats::{Format, Ppdu};
-
-/// Nanoseconds in a microsecond.
-pub const US: u64 = 1_000;
+use super::modulation::Code;
+pub use super::modulation::{Like, US};
 
 /// A generation of the standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,15 +41,6 @@ pub enum Band {
     Two,
     /// 5 GHz.
     Five,
-}
-
-/// What is followed where ns-3.37 departs from the standard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Like {
-    /// IEEE 802.11.
-    Standard,
-    /// ns-3.37.
-    Ns3,
 }
 
 impl Standard {

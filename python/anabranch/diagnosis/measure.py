@@ -19,7 +19,7 @@ CLOSE = 0.05
 """Shares that are so close cannot be ranked: most of them are right within that (docs/validation/diagnoses.md)."""
 
 RATE_SECONDS = 0.5
-"""Of a busy link each rate in `saturated_mbps` is from so many seconds (lab/src/capture/waiting/capacity.rs)."""
+"""Of a busy link each rate in `saturated_mbps` is from so many seconds (crates/capture/src/waiting/capacity.rs)."""
 
 
 def diagnose_captures(files: Sequence[str], poll: Callable[[int, int], None] | None = None) -> dict[str, Any]:

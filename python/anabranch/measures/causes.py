@@ -1,6 +1,6 @@
 """What a subflow may wait for: words, meanings, and how a capture shows it.
 
-The engine has the list, in order of precedence, with labels and meanings: ``lab/src/metrics/causes.rs``.
+The engine has the list, in order of precedence, with labels and meanings: ``crates/measures/src/causes.rs``.
 """
 
 from collections.abc import Mapping

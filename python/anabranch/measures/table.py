@@ -1,6 +1,6 @@
-"""The engine's table of measures (lab/src/metrics/measures): labels, units, bounds, definitions; and causes of waiting.
+"""The engine's table of measures: labels, units, bounds, definitions; and causes of waiting.
 
-docs/columns.md is made of the same table.
+The table is in crates/measures/src/measures; docs/columns.md is made of it, too.
 """
 
 import json

@@ -67,7 +67,7 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
 }
 """For each cause, by its key in the JSON: how a capture shows the cause, and a remedy that may help.
 
-Labels and meanings of the causes are in lab/src/metrics/causes.rs.
+Labels and meanings of the causes are in crates/measures/src/causes.rs.
 """
 
 PACING = Phrase("pacing")

@@ -1,5 +1,5 @@
 //! BBR in the simulator: what one flow takes and leaves in the queue, how several share, and what reordering costs it. The cases of the
-//! draft are tests of the controller itself (`stack/src/controller/bbr/cases.rs`).
+//! draft are tests of the controller itself (`crates/stack/src/controller/bbr/cases.rs`).
 
 use serde_json::Value;
 

@@ -154,7 +154,7 @@ fn a_panic_in_a_run_is_unwound_with_its_place_and_the_next_run_is_sound() {
     let line = line!() + 1;
     let mut poll = |_: &Progress| panic!("window of {} octets", 7);
     let said = unwound(|| Runner::new(&long()).poll(&mut poll).run()).expect_err("it panicked");
-    assert!(said.starts_with(&format!("panic at lab/tests/it/limits.rs:{line}:")), "{said}");
+    assert!(said.starts_with(&format!("panic at crates/acceptance/tests/it/limits.rs:{line}:")), "{said}");
     assert!(said.ends_with(": window of 7 octets"), "{said}");
     assert_eq!(unwound(|| 3), Ok(3));
 }

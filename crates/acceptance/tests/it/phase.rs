@@ -70,7 +70,7 @@ const ONE_LINK: &str = "
     transfer = { duration = '300 s', start_spread = '1 s' }";
 
 /// The table of `docs/validation/findings.md`:
-/// `cargo test --profile lab -p anabranch-lab --test it -- --ignored --nocapture phase`.
+/// `cargo test --profile lab -p anabranch-acceptance --test it -- --ignored --nocapture phase`.
 #[test]
 #[ignore = "long"]
 fn the_lock_depends_on_tenths_of_a_millisecond_and_on_packet_sizes_not_on_mptcp() {

@@ -1,4 +1,4 @@
-//! The engine's own scripts (`stack/scripts`): every segment and every call at its time, to the nanosecond. What they assert besides is Python, and is
+//! The engine's own scripts (`crates/stack/scripts`): every segment and every call at its time, to the nanosecond. What they assert besides is Python, and is
 //! checked with the rest by `tests/test_scripts.py`.
 
 use std::fs;

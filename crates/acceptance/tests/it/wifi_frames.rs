@@ -1,7 +1,8 @@
-//! Frame error rates of the Wi-Fi models against those of ns-3.37, point by point (`lab/tests/data`).
+//! Frame error rates of the Wi-Fi models against those of ns-3.37, point by point (`crates/acceptance/tests/data`).
 
-use anabranch_wifi::error::{Code, Model};
+use anabranch_wifi::error::Model;
 use anabranch_wifi::formats::{Format, Ppdu};
+use anabranch_wifi::modulation::Code;
 use anabranch_wifi::phy::{Like, Mode};
 
 /// Rows of mode, ratio in dB, octets, error rate.

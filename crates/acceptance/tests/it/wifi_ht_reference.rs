@@ -1,5 +1,5 @@
 //! Goodput over 802.11n, ac and ax with `like = "ns-3"`: against a closed form, and against the rows that were measured with
-//! ns-3.37, `lab/tests/data/wifi_ht_goodput.csv` and, of other kinds, `wifi_ht_goodput_more.csv` (`docs/wifi.md` says how).
+//! ns-3.37, `crates/acceptance/tests/data/wifi_ht_goodput.csv` and, of other kinds, `wifi_ht_goodput_more.csv` (`docs/wifi.md` says how).
 //!
 //! Bounds: UDP without loss within 0.6 % below the closed form and 3 % of the rows; 5 % where one frame in ten is lost, 10 %
 //! where it is every second one; frames of a PPDU within 2 %. TCP likewise, but for one thing: where

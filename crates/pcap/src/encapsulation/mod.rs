@@ -8,12 +8,11 @@
 //! Of a tunnel the innermost IP packet counts, and nothing of what is around it.
 //!
 //! - [`octets`]: octets as captured and as sent
-//! - [`frames`]: from a link to IP; [`wifi`]: 802.11; [`logs`]: packets logged by a system; [`tunnels`]: from IP to IP
+//! - [`link`], [`frames`]: from a link to IP; [`wifi`]: 802.11; [`logs`]: packets logged by a system; [`tunnels`]: from IP to IP
 //! - [`fragments`]: reassembly; [`repeats`]: the same packet in two encapsulations
 
 use anabranch_stack::wire::ip;
 
-use super::link;
 use super::packet::{self, Packet, Tap};
 use fragments::Fragments;
 use octets::Octets;
@@ -22,6 +21,7 @@ use wifi::Retries;
 
 mod fragments;
 pub mod frames;
+pub mod link;
 pub mod logs;
 pub mod octets;
 mod repeats;

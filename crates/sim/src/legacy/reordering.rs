@@ -18,21 +18,8 @@
 
 use super::Recovery;
 use super::receiver::{Index, Range};
-use super::sender::{Ack, Note, Sender, Why};
+use super::sender::{Ack, Note, Sender, Step, Why};
 use super::subflow::Phase;
-
-/// Steps of F_RTO, one variable for all subflows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// No timeout yet, or the last one was found spurious.
-    Idle,
-    /// A timeout; the first acknowledgement after it is awaited (step 2).
-    First,
-    /// The second acknowledgement after the timeout is awaited (step 3).
-    Second,
-    /// The timeout is taken for genuine (step 4), until the next one.
-    Genuine,
-}
 
 /// A segment is retransmitted when so many duplicates are charged to it.
 const THRESHOLD: u32 = 3;

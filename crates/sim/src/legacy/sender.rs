@@ -14,7 +14,6 @@ use anabranch_measures::rng::Rng;
 use super::controller::{Share, alpha};
 use super::counts::Counts;
 use super::receiver::{FIRST_DATA, Index, Range};
-use super::reordering::Step;
 use super::subflow::{Mapping, PEER_WINDOW, Phase, Subflow};
 use super::{Model, Recovery};
 
@@ -67,6 +66,19 @@ pub enum Note {
         /// The window was restored, at once or step by step.
         restored: bool,
     },
+}
+
+/// Steps of F_RTO, one variable for all subflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// No timeout yet, or the last one was found spurious.
+    Idle,
+    /// A timeout; the first acknowledgement after it is awaited (step 2).
+    First,
+    /// The second acknowledgement after the timeout is awaited (step 3).
+    Second,
+    /// The timeout is taken for genuine (step 4), until the next one.
+    Genuine,
 }
 
 /// Sender of a connection.

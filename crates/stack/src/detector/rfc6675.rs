@@ -11,7 +11,7 @@ pub(crate) static BUILTIN: Builtin<dyn Detector> = Builtin {
         "a segment is lost after three SACKed segments above it, or three duplicate acknowledgements",
     )
     .source("RFC 6675 with SACK, RFC 6582 (NewReno) without SACK")
-    .validated("scripts: the examples of both RFCs; the scoreboard compared with a simple reference implementation")
+    .validated("scripts: the rules of both RFCs; the scoreboard compared with a simple reference implementation")
     .label("RFC 6675"),
     make: |_, _| Box::new(Rfc6675),
 };

@@ -8,7 +8,7 @@ use crate::scoreboard::DUP_THRESH;
 pub(crate) static BUILTIN: Builtin<dyn Reduction> = Builtin {
     info: Info::new("rfc6675", "reduces the window at once; the sender waits until the data in flight are below it")
         .source("RFC 6675 5; RFC 6582 3.2 without SACK")
-        .validated("scripts: the examples of both RFCs")
+        .validated("scripts: the rules of both RFCs")
         .label("RFC 6675"),
     make: |_, _| Box::new(AtOnce::default()),
 };

@@ -1,8 +1,6 @@
 //! A subflow at a moment, as a socket's `TCP_INFO` shows one: for programs that look at it, not for the engine.
 
 use super::state::State;
-use super::subflow::Subflow;
-use crate::path::Recovery;
 pub use crate::scoreboard::Segments;
 use crate::time::Duration;
 
@@ -141,59 +139,4 @@ pub struct Info {
     pub peer_window: u64,
     /// What limited the connection's sender.
     pub times: Times,
-}
-
-impl Subflow {
-    /// What the subflow looks like now.
-    pub fn info(&self) -> Info {
-        let s = &self.sender;
-        let recovering = match s.recovery() {
-            Recovery::Open if s.board.has_sacked() || s.has_duplicates() => Recovering::Disorder,
-            Recovery::Open => Recovering::Open,
-            Recovery::Cwr => Recovering::Cwr,
-            Recovery::Fast => Recovering::Fast,
-            Recovery::Loss => Recovering::Loss,
-        };
-        let (fin, syn) = (u64::from(self.fin_is_acked()), u64::from(s.una > self.iss));
-        Info {
-            state: self.state,
-            recovering,
-            snd_una: s.una.wire(),
-            snd_nxt: s.nxt.wire(),
-            rcv_nxt: self.receiver.rcv_nxt.wire(),
-            mss: s.mss,
-            cwnd: self.cwnd(),
-            ssthresh: self.ssthresh(),
-            srtt: s.rtt.srtt(),
-            rttvar: s.rtt.rttvar(),
-            rto: s.rtt.rto(),
-            backoff: s.retries,
-            probes: s.probes,
-            in_flight: s.board.count(),
-            timestamps: self.has_timestamps(),
-            sack: self.sack,
-            scales: (self.own_shift > 0 || self.peer_window.shift > 0)
-                .then_some((self.peer_window.shift, self.own_shift)),
-            ecn: self.has_ecn(),
-            syn_is_acked: s.una > self.iss,
-            syn_data: self.fast_open.rx > 0 || self.fast_open.tx > 0 && self.fast_open.tx == self.fast_open.sent,
-            rcv_mss: self.acks.largest_payload(),
-            min_rtt: s.min_rtt(),
-            rcv_rtt: self.acks.rtt,
-            pipe: s.in_flight(),
-            delivered: s.delivered(),
-            octets_acked: (s.una.0 - self.iss.0) - syn - fin,
-            octets_received: self.octets_received(),
-            undone: s.undone(),
-            reordering: s.reordering(),
-            held: self.held(),
-            counts: self.counts,
-            keepalives: 0,
-            last_heard: None,
-            unsent: 0,
-            unread: 0,
-            peer_window: 0,
-            times: Times::default(),
-        }
-    }
 }

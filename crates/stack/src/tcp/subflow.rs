@@ -7,6 +7,7 @@
 mod arriving;
 mod closing;
 mod handshake;
+mod info;
 mod leaving;
 mod predicted;
 

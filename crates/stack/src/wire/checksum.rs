@@ -10,6 +10,9 @@
 
 use core::net::IpAddr;
 
+/// The protocol number of TCP, which its pseudo-header has (RFC 9293 3.1).
+pub const TCP: u8 = 6;
+
 /// A one's-complement sum of 16-bit words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum(pub u16);
@@ -96,7 +99,7 @@ pub fn pseudo_header(src: IpAddr, dst: IpAddr, protocol: u8, len: u32) -> Sum {
 
 /// The pseudo-header of TCP.
 pub fn tcp_pseudo_header(src: IpAddr, dst: IpAddr, len: u32) -> Sum {
-    pseudo_header(src, dst, super::ip::TCP, len)
+    pseudo_header(src, dst, TCP, len)
 }
 
 /// The pseudo-header of a data sequence mapping: DSN, always in 64 bits, subflow sequence number, length (RFC 8684 3.3.1).

@@ -8,11 +8,10 @@
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::checksum::Sum;
+pub use super::checksum::TCP;
 use super::{Error, get, require, u16_at, u32_at};
 use crate::segment::Ecn;
 
-/// The protocol number of TCP.
-pub const TCP: u8 = 6;
 /// The protocol number of UDP.
 pub const UDP: u8 = 17;
 

@@ -9,9 +9,11 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::option::MPTCP;
 use super::{Error, get, u16_at, u32_at, u64_at};
 use crate::segment::{DataAck, Dss, Mapping};
+
+/// The kind of the options of Multipath TCP (RFC 8684 3).
+pub const MPTCP: u8 = 30;
 
 /// The flags of MP_CAPABLE (RFC 8684 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

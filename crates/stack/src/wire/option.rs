@@ -18,6 +18,7 @@
 //! | DOOR | 253 | 6 | identifier 0xd00a, number of the data segment |
 //! | DOOR | 253 | 6 | identifier 0xd00b, number of the duplicate, 1 if data came out of order |
 
+pub use super::mptcp::MPTCP;
 use super::mptcp::MptcpOption;
 use super::{Error, u16_at, u32_at};
 use crate::segment::{Cookie, SackBlocks, Timestamps};
@@ -36,8 +37,6 @@ pub const SACK_PERMITTED: u8 = 4;
 pub const SACK: u8 = 5;
 /// Timestamps.
 pub const TIMESTAMPS: u8 = 8;
-/// Multipath TCP.
-pub const MPTCP: u8 = 30;
 /// Fast Open.
 pub const FAST_OPEN: u8 = 34;
 /// Experiments (RFC 4727 7.3, RFC 6994).

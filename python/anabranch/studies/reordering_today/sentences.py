@@ -71,8 +71,8 @@ DOOR_LOSS = Phrase("{before!n} to {after!n} Mbit/s ({detector})")
 TWO = Sentence(
     "Two subflows have the sum of the goodputs of each, if the receiver acknowledges each subflow on its own. At one "
     "round trip, RFC 6675 alone has {one!n} Mbit/s over one reordering link, {mixed!n} Mbit/s over this and a steady "
-    "link, and {both!n} Mbit/s over two reordering links. RACK-TLP has {rack!n} and {rack_both!n} Mbit/s over the two "
-    "pairs."
+    "link, and {both!n} Mbit/s over two reordering links. RACK-TLP has {rack!n} Mbit/s over one reordering and one "
+    "steady link, and {rack_both!n} Mbit/s over two reordering links."
 )
 TWO_WHY = Sentence(
     "The displacement of each link is repaired on its own subflow, and a subflow that collapses takes nothing from the "
@@ -80,7 +80,8 @@ TWO_WHY = Sentence(
 )
 UNLIKE = Sentence(
     "Over steady links with different delays, the case of 2014, no judge changes the goodput of any detector by more "
-    "than {most!n} % with the independent receiver. The options of TCP-DOOR alone cost that much."
+    "than {most!n} % with the independent receiver. TCP-DOOR causes most of this difference: its TCP options take "
+    "space in each packet."
 )
 UNLIKE_COUPLED = Sentence(
     "Under the coupled receiver, different delays do lower the goodput ({cost}). The four judges, as their own papers "
@@ -100,7 +101,8 @@ COUPLED_STEADY = Sentence(
     "SACK one of these losses is repaired per round trip."
 )
 STALLS = Sentence(
-    "Delay spikes displace nothing, so they deceive no detector: the timer decides. A stall of {short} costs RFC 6675 "
+    "A delay spike reorders no packets, so no detector takes a delayed segment for lost. Only the retransmission timer "
+    "can expire too early. A stall of {short} costs RFC 6675 "
     "{timeouts!n} retransmissions by timeout in a run, and RACK-TLP {rack!n} retransmissions. The tail loss probe of "
     "RACK-TLP is sent first and restarts the timer (RFC 8985 7.3)."
 )

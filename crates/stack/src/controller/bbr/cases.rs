@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::super::worked::{MSS, close};
 use super::Bbr;
-use super::cycle::State;
+use super::state::State;
 use crate::controller::{AckSample, Cause, Congestion, Controller, Departure, LostSegment, Path};
 use crate::path::Recovery;
 use crate::registry::Setup;

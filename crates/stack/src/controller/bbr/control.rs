@@ -1,6 +1,6 @@
 //! What BBR makes of its model: pacing rate and window.
 
-use super::cycle::State;
+use super::state::State;
 use super::{Bbr, Sample};
 use crate::time::Duration;
 

@@ -1,6 +1,7 @@
 //! The states of BBR: Startup, Drain, the cycle of ProbeBW, ProbeRTT.
 
 use super::model::is_too_high;
+use super::state::State;
 use super::{Bbr, Sample};
 use crate::time::{Duration, Instant};
 
@@ -8,35 +9,6 @@ use crate::time::{Duration, Instant};
 const PROBE_RTT_DURATION: Duration = Duration::from_millis(200);
 /// Bound of the round trips between probes, for coexistence with Reno.
 const RENO_ROUNDS: f64 = 63.0;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
-    Startup,
-    Drain,
-    Down,
-    Cruise,
-    Refill,
-    Up,
-    ProbeRtt,
-}
-
-impl State {
-    /// Pacing gain and gain of the window.
-    pub fn gains(self) -> (f64, f64) {
-        match self {
-            Self::Startup => (2.77, 2.0),
-            Self::Drain => (0.5, 2.0),
-            Self::Down => (0.9, 2.0),
-            Self::Cruise | Self::Refill => (1.0, 2.0),
-            Self::Up => (1.25, 2.25),
-            Self::ProbeRtt => (1.0, 0.5),
-        }
-    }
-
-    pub fn is_probe_bw(self) -> bool {
-        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
-    }
-}
 
 /// BBR.ack_phase: of which part of a probe acknowledgements speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -30,11 +30,13 @@ mod cases;
 mod control;
 mod cycle;
 mod model;
+mod state;
 #[cfg(test)]
 mod tests;
 
-use cycle::{Cycle, State};
+use cycle::Cycle;
 use model::{Aggregation, Bandwidth, FullPipe, Losses, MinRtt};
+use state::State;
 
 pub(crate) static BUILTIN: Builtin<dyn Controller> = Builtin {
     info: Info::new(

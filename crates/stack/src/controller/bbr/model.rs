@@ -1,6 +1,6 @@
 //! What BBR knows of the path: bandwidth, round-trip time, aggregation, whether the pipe is full, and what losses say.
 
-use super::cycle::State;
+use super::state::State;
 use super::{Bbr, LostSegment, Sample};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};

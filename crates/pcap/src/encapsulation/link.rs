@@ -1,11 +1,11 @@
 //! Link types: where the first header of a frame is. Numbers: <https://www.tcpdump.org/linktypes.html>.
 //!
 //! Most records of most captures are an IP packet directly behind the header of Ethernet, of Linux cooked, or without any
-//! header. For these there is a short way ([`plain`]); all others are opened header by header ([`super::encapsulation`]).
+//! header. For these there is a short way ([`plain`]); all others are opened header by header ([`super`]).
 
-use super::encapsulation::frames::{V4, V6};
-use super::encapsulation::octets::Octets;
-use super::encapsulation::{Layer, Step, logs, wifi};
+use super::frames::{V4, V6};
+use super::octets::Octets;
+use super::{Layer, Step, logs, wifi};
 
 /// The IP packet directly behind the link's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
