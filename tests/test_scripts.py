@@ -12,7 +12,7 @@ import pytest
 from anabranch.packetdrill import script
 from helpers import Command
 
-SCRIPTS = sorted((Path(__file__).parents[1] / "stack" / "scripts").glob("*.pkt"))
+SCRIPTS = sorted((Path(__file__).parents[1] / "crates" / "stack" / "scripts").glob("*.pkt"))
 
 LISTENING = """
  0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -123,7 +123,7 @@ def test_every_script_names_its_source() -> None:
         ("0~1 close(3) = 0", "only a segment that is sent (>) can have a range"),
         ("0 < X 1:1(0)", '"X" is not flags'),
         ("0 < . 1:9(7) ack 1", "7 octets from 1 on end at 8, not at 9"),
-        ("0 < - 1:1(0) ack 1", "an acknowledgement number without the flag ."),
+        ("0 > - 1:1(0) ack 1", "an acknowledgement number without the flag ."),
         ("0 < S 0:0(0) win 65536", "65536 is out of range for a window field (16 bits)"),
         ("0 < S 0:0(0) win 1 <mss 1460,sackok>", '"sackok>" is no option; options: mss, sackOK, TS'),
         ("0 < S 0:0(0) win 1 <mss 1460", 'the script ends where ">" was expected'),
@@ -166,6 +166,40 @@ def test_what_is_not_supported_is_named(line: str, said: str) -> None:
     assert outcome.status == "unsupported"
     assert outcome.why is not None
     assert said in outcome.why.text
+
+
+def test_an_acknowledgement_number_without_its_flag_arrives_and_means_nothing() -> None:
+    """RFC 9293 3.1: the field is significant only with the control bit ACK."""
+    opening = "+0 < S 0:0(0) ack 1 win 32767 <mss 1460>\n+0 > S. 0:0(0) ack 1 <mss 1460>"
+    assert script.run_text(LISTENING + opening).passed
+
+
+def test_an_error_has_the_number_that_both_of_its_names_have() -> None:
+    """errno.h of Linux and of the BSDs: EWOULDBLOCK is EAGAIN."""
+    reading = ACCEPTED + "+0 fcntl(4, F_SETFL, O_RDWR|O_NONBLOCK) = 0\n+0 read(4, ..., 100) = -1 {}"
+    assert script.run_text(reading.format("EWOULDBLOCK")).passed
+    assert script.run_text(reading.format("EAGAIN")).passed
+    assert script.run_text(reading.format("ECONNRESET")).status == "failed"
+
+
+@pytest.mark.parametrize(
+    "message", ["time_exceeded ttl_exceeded_in_transit", "parameter_problem pointer", "unreachable no_route"]
+)
+def test_a_soft_error_of_icmp_ends_no_connection(message: str) -> None:
+    """RFC 9293 3.9.2.2, MUST-56."""
+    going_on = "+0 < . 1:101(100) ack 1 win 65535\n+0 > . 1:1(0) ack 101\n+0 read(4, ..., 200) = 100"
+    assert script.run_text(f"{ACCEPTED}+0 < icmp {message} [0:0(0)]\n{going_on.replace('+0 >', '* >')}").passed
+
+
+def test_a_socket_that_listens_is_in_the_state_listen() -> None:
+    assert script.run_text(LISTENING + "+0 %{ assert tcpi_state == TCP_LISTEN }%").passed
+    assert script.run_text(ACCEPTED + "+0 %{ assert tcpi_state == TCP_ESTABLISHED }%").passed
+
+
+def test_a_socket_without_an_error_is_not_the_one_that_is_expected() -> None:
+    outcome = script.run_text(ACCEPTED + "+0 getsockopt(4, SOL_SOCKET, SO_ERROR, [ECONNRESET], [4]) = 0")
+    assert outcome.mismatch is not None
+    assert (outcome.mismatch.expected, outcome.mismatch.actual) == ("SO_ERROR ECONNRESET", "SO_ERROR [0]")
 
 
 def test_a_descriptor_keeps_its_socket_when_another_gets_its_number() -> None:
@@ -429,7 +463,7 @@ def test_any_text_comes_to_an_end() -> None:
 @pytest.mark.parametrize("name", ["rfc-examples.csv", "rfc-8684-figures.csv"])
 def test_what_the_lists_of_examples_name_exists(name: str) -> None:
     root = Path(__file__).parents[1]
-    text = (root / "stack" / "scripts" / name).read_text("utf-8")
+    text = (root / "crates" / "stack" / "scripts" / name).read_text("utf-8")
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     played = {player for row in rows for player in row["played_by"].split()}
     assert len(played) > 20
@@ -437,7 +471,7 @@ def test_what_the_lists_of_examples_name_exists(name: str) -> None:
     for player in played:
         module, _, test = player.rpartition("::")
         if module:
-            source = (root / "stack" / "tests" / "it" / f"{module}.rs").read_text("utf-8")
+            source = (root / "crates" / "stack" / "tests" / "it" / f"{module}.rs").read_text("utf-8")
             assert f"#[test]\nfn {test}()" in source, player
         else:
             assert player in scripts, player

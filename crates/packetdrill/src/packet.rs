@@ -28,11 +28,11 @@ const LETTERS: [(char, u8); 8] = [
 const MARKS: [(&str, Mark); 5] =
     [("noecn", Mark::NotEct), ("ect0", Mark::Ect0), ("ect1", Mark::Ect1), ("ect01", Mark::Ect0), ("ce", Mark::Ce)];
 
-/// Reads a segment; the cursor stands after its direction.
+/// Reads a segment that `arrives` or is expected; the cursor stands after its direction.
 ///
 /// # Errors
 /// If it is not one.
-pub fn parse(c: &mut Cursor<'_>) -> Parsed<Packet> {
+pub fn parse(c: &mut Cursor<'_>, arrives: bool) -> Parsed<Packet> {
     let mut packet = Packet::default();
     while c.eat("[")? {
         ip_field(c, &mut packet)?;
@@ -65,8 +65,10 @@ pub fn parse(c: &mut Cursor<'_>) -> Parsed<Packet> {
     }
     // The next event begins with a time, so this < begins options.
     packet.options = if c.eat("<")? { option::parse(c)? } else { Some(Vec::new()) };
-    if packet.flags & Flags::ACK.0 == 0 && packet.ack.take().is_some() && packet.flags & Flags::RST.0 == 0 {
-        // That of a RST means nothing (RFC 9293 3.1); packetdrill shows one all the same.
+    let expects = !arrives && packet.flags & Flags::RST.0 == 0;
+    if packet.flags & Flags::ACK.0 == 0 && packet.ack.take().is_some() && expects {
+        // Without the flag the field means nothing (RFC 9293 3.1). The engine sends zero there;
+        // of a RST packetdrill shows the field all the same.
         return from.fail("an acknowledgement number without the flag . (ACK)");
     }
     Ok(packet)

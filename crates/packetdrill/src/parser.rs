@@ -96,12 +96,12 @@ fn action(c: &mut Cursor<'_>) -> Parsed<Action> {
                     *c = ahead;
                     Ok(Action::Icmp(packet::icmp(c, ends)?))
                 }
-                _ => Ok(Action::Inbound(packet::parse(c)?)),
+                _ => Ok(Action::Inbound(packet::parse(c, true)?)),
             }
         }
         Some('>') => {
             c.eat(">")?;
-            let packet = packet::parse(c)?;
+            let packet = packet::parse(c, false)?;
             Ok(Action::Outbound(packet))
         }
         Some('`') => {

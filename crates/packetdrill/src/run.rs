@@ -423,7 +423,8 @@ impl Run<'_> {
                 self.host.endpoint.handle_too_big(self.host.now, addresses, seq, mtu);
             }
             // RFC 9293 3.9.2.2: soft errors. A script may leave out the code 0 (`net_unreachable`).
-            ("unreachable", "" | "net_unreachable" | "host_unreachable" | "source_route_failed", _) => {
+            ("unreachable", "" | "net_unreachable" | "host_unreachable" | "source_route_failed" | "no_route", _)
+            | ("time_exceeded" | "parameter_problem", _, _) => {
                 self.host.endpoint.handle_soft_error(addresses, seq);
             }
             // RFC 9293 3.9.2.2, SHLD-26: hard errors, which abort a connection in its handshake.
@@ -461,7 +462,11 @@ impl Run<'_> {
     }
 
     fn check(&mut self, code: &str) -> Step<()> {
-        match (self.assert)(code, &names::of(&self.host)) {
+        let mut names = names::of(&self.host);
+        if self.host.current.is_none() && self.sockets.all().any(|t| t.role == Role::Listening) {
+            names.insert("tcpi_state", names["TCP_LISTEN"]);
+        }
+        match (self.assert)(code, &names) {
             Ok(()) => Ok(()),
             Err(Refusal::False(expected, actual)) => Stop::differs(expected, actual),
             Err(Refusal::Unknown(name)) => Stop::lacks(format!("{name} in an assertion")),

@@ -151,6 +151,9 @@ impl System<'_> {
                 let error = id.and_then(|id| self.host.known.get_mut(&id)?.error.take());
                 return match (error, call.arg(3)?) {
                     (_, Expr::Any) => Ok(Returned::Value(0)),
+                    (None, Expr::List(items)) if matches!(items[..], [Expr::Names(_)]) => {
+                        Stop::differs(format!("SO_ERROR {}", items[0]), "SO_ERROR [0]")
+                    }
                     (None, expected) if value(expected)? == 0 => Ok(Returned::Value(0)),
                     (Some(error), Expr::List(items)) if items[..] == [Expr::Names(vec![error.to_owned()])] => {
                         Ok(Returned::Value(0))
