@@ -122,4 +122,4 @@ def test_every_column_that_an_example_makes_is_known(name: str) -> None:
 
 
 def test_who_takes_a_share_for_each_subflow_is_said_by_the_engine() -> None:
-    assert greedy() == {"aimd", "bbr", "cubic", "dctcp", "uncoupled"}
+    assert greedy() == {"aimd", "bbr", "cubic", "dctcp", "linux-cubic", "linux-reno", "uncoupled"}

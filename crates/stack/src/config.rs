@@ -9,12 +9,14 @@ use crate::scheduler::Scheduler;
 use crate::time::Duration;
 
 mod builder;
+mod deviations;
 mod field;
 mod profile;
 mod registries;
 
 pub use crate::registry::ConfigError;
 pub use builder::Builder;
+pub use deviations::Deviations;
 pub use field::{ACKNOWLEDGEMENTS, FIELDS, Field};
 pub use profile::{PROFILES, Profile};
 pub use registries::{Registered, Registries};
@@ -155,15 +157,9 @@ pub struct Config {
     pub sack: bool,
     /// Timestamps (RFC 7323).
     pub timestamps: bool,
-    /// Where an RFC says SHOULD, or leaves open, and Linux does otherwise than this engine: a segment without timestamps is taken although
-    /// they were agreed (RFC 7323 3.2 SHOULD drop it); the timestamp of one that comes again is echoed (RFC 7323 5.3 rejects it before, R2
-    /// and R3; 4.3 alone would not); a DATA_FIN without data is acknowledged with 32 bits, whatever the length of its
-    /// data sequence number (RFC 8684 3.3.2 speaks of data); a DATA_FIN is sent and acknowledged on every subflow, repeated in every
-    /// acknowledgement, and repeated after the minimum RTO, the interval doubling from the third time on; the third ACK of a join is
-    /// repeated at equal intervals; a client that has received a DSS sends its first data with a DSS, without its keys (3.1); the RSTs
-    /// that answer MP_FASTCLOSE carry MP_TCPRST with the reason 0; data in a SYN leave 40 octets for options, however many there are,
-    /// and are bounded by our own MSS where the server's is not known (RFC 7413 4.1.3: 536 octets).
-    pub as_linux: bool,
+    /// Where an RFC says SHOULD, or leaves a choice open, and the stack described does otherwise than
+    /// this engine: one flag for each deviation.
+    pub deviations: Deviations,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
     /// Nagle's algorithm (RFC 9293 3.7.4).
@@ -246,7 +242,7 @@ impl Config {
 
     /// Somebody asks how segments leave in bursts.
     pub(crate) fn counts_bursts(&self) -> bool {
-        self.push_acks || self.defer_bursts || self.as_linux
+        self.push_acks || self.defer_bursts || self.deviations.minshall
     }
 
     /// Whether this configuration provides what an algorithm needs.

@@ -85,6 +85,10 @@ ALGORITHMS: Mapping[str, Mapping[str, Appearance]] = {
         "energy-linked": Appearance("#117733", _STRIPED, "*"),
         "dctcp": Appearance("#882255", _STRIPED, "d"),
         "bbr": Appearance("#000000", _STRIPED, "8"),
+        "linux-reno": Appearance("#56B4E9", _STRIPED, "H"),
+        "linux-cubic": Appearance("#D55E00", _STRIPED, "x"),
+        "linux-olia": Appearance("#DDCC77", _STRIPED, "+"),
+        "linux-balia": Appearance("#56B4E9", _DOTTED, "1"),
     },
     "detector": {
         "rfc6675": Appearance("#000000", _PLAIN, "o"),
@@ -130,6 +134,8 @@ ALGORITHMS: Mapping[str, Mapping[str, Appearance]] = {
         "delay-estimating": Appearance("#882255", _STRIPED, "x"),
         "after-sttf": Appearance("#0072B2", _DOTTED, "+"),
         "after-stms": Appearance("#E69F00", _DOTTED, "1"),
+        "linux-blest": Appearance("#D55E00", _DOTTED, "2"),
+        "linux-ecf": Appearance("#882255", _DOTTED, "3"),
     },
     "profile": {
         "modern": Appearance("#0072B2", _PLAIN, "o"),

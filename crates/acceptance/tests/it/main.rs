@@ -22,6 +22,7 @@
 //! - [`messages`], [`pages`], [`films`]: what applications count in
 //! - [`queues`]: queue disciplines and links paced by a trace
 //! - [`strangers`]: algorithms of another crate, found by name
+//! - [`resolved`]: what stored scenarios resolve to; [`variants`]: algorithms as Linux has them, by name
 //! - [`schedulers`]: every scheduler over one path and beside a backup; what some are for
 //! - [`wifi`]: wireless links; [`wifi_range`]: their range; [`wifi_frames`], [`wifi_reference`]: against ns-3
 //! - [`capture_own`], [`capture_linux`], [`capture_formats`]: captures in: of our own runs, of Linux, in every form and damaged;
@@ -94,6 +95,7 @@ mod phase;
 mod polls;
 mod queues;
 mod receivers;
+mod resolved;
 mod schedulers;
 mod scripts;
 mod shortcuts;
@@ -103,6 +105,7 @@ mod targets;
 mod topology;
 mod torture;
 mod torture_found;
+mod variants;
 mod weather;
 mod weather_presets;
 mod wifi;

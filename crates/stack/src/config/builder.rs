@@ -1,7 +1,7 @@
 //! Builds a configuration step by step and validates it at the end.
 
 use super::field::FIELDS;
-use super::{Acknowledgement, Config, ConfigError, DelayedAck, DsnOctets, KeepAlive, Profile, RtoFloor};
+use super::{Acknowledgement, Config, ConfigError, DelayedAck, Deviations, DsnOctets, KeepAlive, Profile, RtoFloor};
 use crate::controller::Controller;
 use crate::detector::Detector;
 use crate::judge::{Judge, Response};
@@ -70,7 +70,7 @@ impl Builder {
         stale_after: u32,
         sack: bool,
         timestamps: bool,
-        as_linux: bool,
+        deviations: Deviations,
         ecn: bool,
         nagle: bool,
         fast_open: bool,

@@ -1,6 +1,6 @@
 //! Profiles: the defaults of a configuration, by the stack whose behaviour they describe.
 
-use super::{Acknowledgement, Config, DelayedAck, DsnOctets, RtoFloor};
+use super::{Acknowledgement, Config, DelayedAck, Deviations, DsnOctets, RtoFloor};
 use crate::judge::Response;
 use crate::registry::{Choice, Kind};
 use crate::time::Duration;
@@ -107,7 +107,7 @@ fn classic() -> Config {
         penalisation: false,
         sack: true,
         timestamps: true,
-        as_linux: false,
+        deviations: Deviations::NONE,
         ecn: false,
         nagle: true,
         fast_open: false,
@@ -157,7 +157,7 @@ fn linux() -> Config {
         receive_initial: Some(65_535),
         held_charge: 0.81,
         stale_after: 4,
-        as_linux: true,
+        deviations: Deviations::LINUX_61,
         syn_retries: Some(6),
         window_validation: true,
         count_segments: true,

@@ -12,7 +12,7 @@
 
 use super::cubic::cube_root;
 use super::{AckSample, Adjust, Cause, Congestion, Controller, Path, Window};
-use crate::registry::{Parameter, Unit};
+use crate::registry::{Builtin, Fairness, Info, Parameter, Unit};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -23,6 +23,9 @@ pub(super) const LINUX: Parameter =
 pub(super) const HZ: Parameter =
     Parameter::new("hz", Unit::Whole, 100.0, (100.0, 1000.0), "with linux = 1: ticks of the kernel's clock per second");
 
+/// Ticks of the clock of a controller that is Linux's in any case.
+const HZ_ALONE: Parameter =
+    Parameter::new("hz", Unit::Whole, 100.0, (100.0, 1000.0), "ticks of the kernel's clock per second");
 /// Whether slow start looks for its end.
 pub(super) const HYSTART: Parameter = Parameter::new(
     "hystart",
@@ -31,6 +34,31 @@ pub(super) const HYSTART: Parameter = Parameter::new(
     (0.0, 1.0),
     "0: only a loss ends slow start; 1: a loss or HyStart ends slow start",
 );
+
+/// `linux-reno`: `uncoupled` with `linux = 1`.
+pub(crate) static RENO: Builtin<dyn Controller> = Builtin {
+    info: Info::new("linux-reno", "NewReno as in Linux 6.1, in whole segments, on each subflow separately")
+        .label("Linux NewReno")
+        .source("Linux 6.1: tcp_slow_start, tcp_cong_avoid_ai")
+        .fairness(Fairness::Subflow)
+        .validated("the same trace as `uncoupled` with linux = 1; comparison with Linux in virtual time")
+        .variant_of("uncoupled"),
+    make: |setup, _| Box::new(Reno::new(Window::new(setup))),
+};
+
+/// `linux-cubic`: `cubic` with `linux = 1`.
+pub(crate) static CUBIC: Builtin<dyn Controller> = Builtin {
+    info: Info::new("linux-cubic", "CUBIC as in Linux 6.1, in whole segments, on each subflow separately")
+        .label("Linux CUBIC")
+        .source("Linux 6.1: bictcp_update, cubictcp_recalc_ssthresh, hystart_update; RFC 8312")
+        .fairness(Fairness::Subflow)
+        .validated("the same trace as `cubic` with linux = 1; comparison with Linux in virtual time")
+        .parameters(const { &[HZ_ALONE, HYSTART] })
+        .variant_of("cubic"),
+    make: |setup, values| {
+        Box::new(Cubic::new(Window::new(setup), values.get("hz") as u64, values.get("hystart") > 0.0))
+    },
+};
 
 /// A window in whole segments.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@
 use super::linux::Segments;
 use super::olia::{favour, measured};
 use super::{AckSample, Adjust, Cause, Congestion, Controller, Path, Window};
-use crate::registry::{Parameter, Unit};
+use crate::registry::{Builtin, Fairness, Info, Parameter, Unit};
 
 /// Whether a controller is the paper's or the module's.
 pub(super) const LINUX: Parameter = Parameter::new(
@@ -19,6 +19,28 @@ pub(super) const LINUX: Parameter = Parameter::new(
     (0.0, 1.0),
     "1: as in the out-of-tree module for Linux, in whole segments; 0: as in the paper",
 );
+
+/// `linux-olia`: `olia` with `linux = 1`.
+pub(crate) static OLIA: Builtin<dyn Controller> = Builtin {
+    info: Info::new("linux-olia", "OLIA as in the out-of-tree module for Linux, in whole segments")
+        .label("Linux OLIA")
+        .source("out-of-tree Linux: mptcp_olia.c")
+        .fairness(Fairness::Connection)
+        .validated("the same trace as `olia` with linux = 1; hand-computed examples")
+        .variant_of("olia"),
+    make: |setup, _| Box::new(Olia::new(Window::new(setup))),
+};
+
+/// `linux-balia`: `balia` with `linux = 1`.
+pub(crate) static BALIA: Builtin<dyn Controller> = Builtin {
+    info: Info::new("linux-balia", "BALIA as in the out-of-tree module for Linux, in whole segments")
+        .label("Linux BALIA")
+        .source("out-of-tree Linux: mptcp_balia.c")
+        .fairness(Fairness::Connection)
+        .validated("the same trace as `balia` with linux = 1; hand-computed examples")
+        .variant_of("balia"),
+    make: |setup, _| Box::new(Balia::new(Window::new(setup))),
+};
 
 /// Of OLIA's fixed point.
 const SCALE: f64 = 1024.0;

@@ -207,6 +207,10 @@ static REGISTRY: &[&Builtin<dyn Controller>] = &[
     &energy_linked::BUILTIN,
     &dctcp::BUILTIN,
     &bbr::BUILTIN,
+    &linux::RENO,
+    &linux::CUBIC,
+    &linux_linked::OLIA,
+    &linux_linked::BALIA,
 ];
 
 impl Kind for dyn Controller {

@@ -21,7 +21,7 @@ impl Endpoint {
     /// Returns the cookie for a new connection to a server, or `Some(None)` to request one. Returns
     /// `None` if the connection does not use Fast Open.
     pub(super) fn begin_fast_open(&mut self, now: Instant, addresses: Addresses, config: &Config) -> Option<Known> {
-        if config.fast_open && config.as_linux {
+        if config.fast_open && config.deviations.forgives_fast_open_refusal {
             self.cookies.tolerate(addresses);
         }
         config.fast_open.then(|| self.cookies.cached(now, addresses)).flatten()

@@ -75,6 +75,9 @@ pub struct Info {
     pub validated: Cow<'static, str>,
     /// Its parameters.
     pub parameters: Cow<'static, [Parameter]>,
+    /// The algorithm that has this one as a value of one of its parameters; `None` if none has.
+    /// Random scenarios reach a variant by that parameter.
+    pub variant_of: Option<&'static str>,
 }
 
 /// Puts a borrowed value at `place`. The value before is not dropped: constant functions cannot
@@ -95,6 +98,7 @@ impl Info {
             fairness: None,
             validated: Cow::Borrowed(""),
             parameters: Cow::Borrowed(&[]),
+            variant_of: None,
         }
     }
 
@@ -141,6 +145,13 @@ impl Info {
     #[must_use]
     pub const fn validated(mut self, validated: &'static str) -> Self {
         put(&mut self.validated, Cow::Borrowed(validated));
+        self
+    }
+
+    /// As a variant of the algorithm called `name`, which has it as a value of a parameter.
+    #[must_use]
+    pub const fn variant_of(mut self, name: &'static str) -> Self {
+        self.variant_of = Some(name);
         self
     }
 

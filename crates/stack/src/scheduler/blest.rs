@@ -22,6 +22,16 @@ use super::{Assignment, Decision, Offer, Path, Scheduler};
 use crate::registry::{Builtin, Info, Parameter, Unit};
 use crate::time::Instant;
 
+/// `linux-blest`: `blest` with `linux = 1`.
+pub(crate) static LINUX: Builtin<dyn Scheduler> = Builtin {
+    info: Info::new("linux-blest", "BLEST as in the out-of-tree kernel: counts whole rounds of the fast subflow")
+        .label("Linux BLEST")
+        .source("out-of-tree Linux: mptcp_blest.c")
+        .validated("the same trace as `blest` with linux = 1; hand-computed examples")
+        .variant_of("blest"),
+    make: |_, _| Box::new(Blest::of_the_kernel()),
+};
+
 pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
     info: Info::new("blest", "waits for the fast subflow if data on the slow one would block the send window")
         .label("BLEST")
@@ -55,9 +65,10 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
             },
         ),
     make: |_, values| {
-        let linux = values.get("linux") == 1.0;
-        let factor = if linux { 1.2 } else { values.get("delta") };
-        Box::new(Blest { linux, factor, step: values.get("lambda"), ..Blest::default() })
+        if values.get("linux") == 1.0 {
+            return Box::new(Blest::of_the_kernel());
+        }
+        Box::new(Blest { factor: values.get("delta"), step: values.get("lambda"), ..Blest::default() })
     },
 };
 
@@ -79,6 +90,11 @@ fn segments(octets: f64, path: &Path) -> f64 {
 }
 
 impl Blest {
+    /// The rule of the out-of-tree kernel.
+    fn of_the_kernel() -> Self {
+        Self { linux: true, factor: 1.2, ..Self::default() }
+    }
+
     /// Moves the factor if its time has come.
     fn adapt(&mut self, now: Instant, fast: &Path, slow: &Path) {
         let interval = if self.linux { slow.min_rtt } else { fast.srtt };

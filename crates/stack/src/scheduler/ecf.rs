@@ -16,26 +16,41 @@
 use super::{Assignment, Decision, Offer, Scheduler};
 use crate::registry::{Builtin, Info, Need, Parameter, Unit};
 
-pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
-    info: Info::new("ecf", "waits for the fast subflow if this delivers the remaining data earlier")
-        .label("ECF")
-        .source("Lim et al., CoNEXT 2017; linux: mptcp_ecf.c")
-        .validated("hand-computed examples of the paper's rule and of the kernel's rule")
+const BETA: Parameter = Parameter::new(
+    "beta",
+    Unit::Number,
+    0.25,
+    (0.0, 10.0),
+    "hysteresis: how much longer it waits once it has begun to wait",
+);
+
+/// `linux-ecf`: `ecf` with `linux = 1`.
+pub(crate) static LINUX: Builtin<dyn Scheduler> = Builtin {
+    info: Info::new("linux-ecf", "ECF as in the out-of-tree kernel: assumes one further round of the fast subflow")
+        .label("Linux ECF")
+        .source("out-of-tree Linux: mptcp_ecf.c")
+        .validated("the same trace as `ecf` with linux = 1; hand-computed examples")
         .needs(&[Need::Backlog])
-        .parameters(
-            const {
-                &[
-                    Parameter::new(
-                        "beta",
-                        Unit::Number,
-                        0.25,
-                        (0.0, 10.0),
-                        "hysteresis: how much longer it waits once it has begun to wait",
-                    ),
-                    Parameter::new("linux", Unit::Whole, 0.0, (0.0, 1.0), "1: the rule of the out-of-tree kernel"),
-                ]
-            },
-        ),
+        .parameters(const { &[BETA] })
+        .variant_of("ecf"),
+    make: |_, values| Box::new(Ecf { beta: values.get("beta"), linux: true, waiting: false }),
+};
+
+pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
+    info:
+        Info::new("ecf", "waits for the fast subflow if this delivers the remaining data earlier")
+            .label("ECF")
+            .source("Lim et al., CoNEXT 2017; linux: mptcp_ecf.c")
+            .validated("hand-computed examples of the paper's rule and of the kernel's rule")
+            .needs(&[Need::Backlog])
+            .parameters(
+                const {
+                    &[
+                        BETA,
+                        Parameter::new("linux", Unit::Whole, 0.0, (0.0, 1.0), "1: the rule of the out-of-tree kernel"),
+                    ]
+                },
+            ),
     make: |_, values| Box::new(Ecf { beta: values.get("beta"), linux: values.get("linux") == 1.0, waiting: false }),
 };
 

@@ -278,6 +278,8 @@ static REGISTRY: &[&Builtin<dyn Scheduler>] = &[
     &delay_estimating::BUILTIN,
     &sttf::BUILTIN,
     &stms::BUILTIN,
+    &blest::LINUX,
+    &ecf::LINUX,
 ];
 
 impl Kind for dyn Scheduler {

@@ -112,7 +112,7 @@ impl Subflow {
             peer_window: PeerWindow::new(),
             receiver: Receiver::default(),
             fin_at: None,
-            timestamps: Timestamps::new(config.timestamps, config.as_linux),
+            timestamps: Timestamps::new(config.timestamps, &config.deviations),
             own_shift,
             sack: config.sack,
             door: Numbering::new(config.judge.info().needs.contains(&Need::DoorOptions)),

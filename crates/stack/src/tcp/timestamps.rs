@@ -1,5 +1,6 @@
 //! Timestamps (RFC 7323): which value is echoed, and what an old value means.
 
+use crate::config::Deviations;
 use crate::segment::{self, Segment};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
@@ -34,9 +35,11 @@ pub enum Age {
 pub struct Timestamps {
     /// Negotiated; before the handshake completes: offered.
     pub on: bool,
-    /// As Linux: a segment without a timestamp is taken all the same, and the timestamp of one that comes again
-    /// ([`Config::as_linux`](crate::Config::as_linux)).
-    lenient: bool,
+    /// A segment without a timestamp is taken all the same
+    /// ([`Deviations::accepts_missing_timestamps`]).
+    accepts_missing: bool,
+    /// The timestamp of a repeated segment is echoed ([`Deviations::echoes_repeated_timestamps`]).
+    echoes_repeated: bool,
     /// TS.Recent.
     recent: u32,
     recent_at: Instant,
@@ -49,8 +52,16 @@ pub struct Timestamps {
 
 impl Timestamps {
     /// State before the handshake.
-    pub fn new(on: bool, lenient: bool) -> Self {
-        Self { on, lenient, recent: 0, recent_at: Instant::ZERO, last_ack_sent: Seq(0), offset: 0 }
+    pub fn new(on: bool, deviations: &Deviations) -> Self {
+        Self {
+            on,
+            accepts_missing: deviations.accepts_missing_timestamps,
+            echoes_repeated: deviations.echoes_repeated_timestamps,
+            recent: 0,
+            recent_at: Instant::ZERO,
+            last_ack_sent: Seq(0),
+            offset: 0,
+        }
     }
 
     /// Takes the peer's SYN. If it has no timestamp, timestamps are off (RFC 7323 3.2).
@@ -84,7 +95,7 @@ impl Timestamps {
     pub fn age(&self, now: Instant, seg: &Segment) -> Age {
         match seg.options.timestamps {
             _ if !self.on => Age::Timely,
-            None if self.lenient => Age::Timely,
+            None if self.accepts_missing => Age::Timely,
             None => Age::Missing,
             Some(ts) => {
                 let old = (ts.val.wrapping_sub(self.recent) as i32) < 0;
@@ -122,7 +133,7 @@ impl Timestamps {
     /// acknowledgement was lost, the sender measures the time since it sent the first copy. Linux takes one that ends where the last
     /// acknowledgement did for acceptable (`tcp_sequence`), and echoes its timestamp (`tcp_replace_ts_recent`).
     pub fn note_again(&mut self, now: Instant, seg: &Segment, seq: Seq) {
-        if self.lenient && seq + seg.seq_len() >= self.last_ack_sent {
+        if self.echoes_repeated && seq + seg.seq_len() >= self.last_ack_sent {
             self.note(now, seg, seq);
         }
     }
@@ -142,7 +153,9 @@ mod tests {
     /// RFC 7323 3.2: a segment without the timestamp that was agreed on is dropped; Linux takes it.
     #[test]
     fn a_missing_timestamp_is_taken_as_linux_does_it() {
-        let age = |on, linux| Timestamps::new(on, linux).age(Instant::ZERO, &Segment::default());
+        let accepting = Deviations::NONE.and("accepts_missing_timestamps");
+        let with = |linux| if linux { accepting } else { Deviations::NONE };
+        let age = |on, linux| Timestamps::new(on, &with(linux)).age(Instant::ZERO, &Segment::default());
         let ages = [(true, false), (true, true), (false, false)].map(|(on, linux)| age(on, linux));
         assert_eq!(ages, [Age::Missing, Age::Timely, Age::Timely]);
     }
@@ -158,7 +171,8 @@ mod tests {
         };
         for (linux, last, earlier) in [(true, 7, 5), (false, 5, 5)] {
             let echoed = |segment: &Segment| {
-                let mut timestamps = Timestamps::new(true, linux);
+                let echoing = Deviations::NONE.and("echoes_repeated_timestamps");
+                let mut timestamps = Timestamps::new(true, if linux { &echoing } else { &Deviations::NONE });
                 timestamps.last_ack_sent = Seq(500);
                 timestamps.note(Instant::ZERO, &at(500, 500, 5), Seq(500));
                 timestamps.last_ack_sent = Seq(1000);

@@ -2,6 +2,7 @@
 
 use core::net::{IpAddr, Ipv4Addr};
 
+use anabranch_stack::config::Deviations;
 use anabranch_stack::event::SendBlock;
 use anabranch_stack::segment::{AddrId, Mptcp, Signal};
 use anabranch_stack::{Config, Instant};
@@ -125,7 +126,10 @@ fn nothing_waits_for_an_acknowledgement_that_is_far() {
 /// Minshall: a small segment waits only for one that is as small. RFC 9293 3.7.4 has it wait for everything unacknowledged.
 #[test]
 fn a_small_segment_waits_for_a_small_one() {
-    let config = |as_linux| Config { nagle: true, as_linux, ..tcp() };
+    let config = |minshall| {
+        let deviations = if minshall { Deviations::NONE.and("minshall") } else { Deviations::NONE };
+        Config { nagle: true, deviations, ..tcp() }
+    };
     Bench::open_client(config(true)).play(
         "0.2 write 1500
          0.2 > . 1:1001(1000) ack 1
@@ -146,20 +150,22 @@ fn a_small_segment_waits_for_a_small_one() {
 /// `tcp_select_initial_window`: of 65,535 octets 45 segments of 1448, as long as without a DSS. A capture of Linux 6.1 shows 65160.
 #[test]
 fn a_syn_offers_whole_segments() {
-    let syn_ack = |as_linux| {
-        let mut s = Script::listening(Config { as_linux, receive_initial: Some(65_535), mss: 1424, ..mptcp() }, 7);
+    let syn_ack = |deviations| {
+        let mut s = Script::listening(Config { deviations, receive_initial: Some(65_535), mss: 1424, ..mptcp() }, 7);
         let out = s.wait(anabranch_stack::Duration::from_secs(2));
         out[0].1.segment.window
     };
-    assert_eq!((syn_ack(true), syn_ack(false)), (65_160, 65_535));
+    let whole = Deviations::NONE.and("whole_segments_in_syn_window");
+    assert_eq!((syn_ack(whole), syn_ack(Deviations::NONE)), (65_160, 65_535));
 }
 
 /// `mptcp_pm_add_addr_echoed`: the next address is announced when the one before has been echoed.
 #[test]
 fn addresses_are_announced_one_by_one() {
     let address = |id| AddrId { id, addr: IpAddr::V4(Ipv4Addr::new(192, 0, 2, id)) };
-    for (as_linux, at_once) in [(true, 1), (false, 2)] {
-        let mut s = Script::server(Config { as_linux, ..mptcp() });
+    let one_by_one = Deviations::NONE.and("announces_one_by_one");
+    for (deviations, at_once) in [(one_by_one, 1), (Deviations::NONE, 2)] {
+        let mut s = Script::server(Config { deviations, ..mptcp() });
         s.give(0, s.dss(0, 1, 1, Some(0), None));
         s.c.advertise(address(1), None);
         s.c.advertise(address(2), None);

@@ -1,5 +1,6 @@
 //! TCP Fast Open (RFC 7413), and with Multipath TCP (RFC 8684 appendix B).
 
+use anabranch_stack::config::Deviations;
 use anabranch_stack::event::{Event, SendKind};
 use anabranch_stack::host::{Addresses, Endpoint};
 use anabranch_stack::segment::{Cookie, Flags, Mptcp, Payload, Segment, Signal};
@@ -96,7 +97,7 @@ fn how_much_the_syn_takes_is_known_before() {
     };
     assert_eq!(room(tcp(), Some((cookie(), Some(824)))), (800, 800));
     assert_eq!(room(tcp(), None), (0, 0));
-    let linux = Config { as_linux: true, ..tcp() };
+    let linux = Config { deviations: Deviations::NONE.and("full_options_beside_syn_data"), ..tcp() };
     assert_eq!(room(linux, Some((cookie(), Some(824)))), (784, 784));
 }
 
@@ -269,7 +270,8 @@ fn without_cookies_the_syn_carries_data_too() {
     for (config, cached, sent) in [
         (bare.clone(), None, 524),
         (bare.clone(), Some((Cookie::REQUEST, Some(824))), 812),
-        (Config { as_linux: true, ..bare.clone() }, None, 1000),
+        (Config { deviations: Deviations::NONE.and("own_mss_bounds_syn_data"), ..bare.clone() }, None, 1028),
+        (Config { deviations: Deviations::LINUX_61, ..bare.clone() }, None, 1000),
     ] {
         let mut b = Bench::fast_client(config, cached, 5000);
         b.play(&format!("0 > S 0:{sent}({sent}) <mss 1040,sackOK,wscale 14>"));
@@ -603,6 +605,39 @@ fn too_many_pending_requests_switch_it_off() {
     ends.server.handle_packet(ends.now, syn.addresses.reversed(), &syn.segment, &syn.payload);
     let server = ends.server.connections().last().expect("it has come");
     assert_eq!(ends.server.connection(server).expect("there").fast_opened(), 7);
+}
+
+/// 4.1.3.1: a client pauses Fast Open to a server that has ignored its data; Linux pauses after the
+/// second time.
+#[test]
+fn a_first_refusal_may_be_forgiven() {
+    for forgives in [true, false] {
+        let forgiving = Deviations::NONE.and("forgives_fast_open_refusal");
+        let deviations = if forgives { forgiving } else { Deviations::NONE };
+        let mut ends = Ends::new(Config { fast_open: true, deviations, ..tcp() });
+        let first = ends.connect(1);
+        ends.run();
+        let _ = ends.client.abort(first);
+        ends.run();
+        let mut kept = Vec::new();
+        for port in [2, 3] {
+            let id = ends.connect(port);
+            ends.client.write(id, b"request").expect("room");
+            let syn = ends.client.poll_transmit(ends.now).expect("a SYN");
+            let answer = Segment {
+                ack: syn.segment.seq.wrapping_add(1),
+                flags: Flags::SYN.with(Flags::ACK),
+                window: 65_535,
+                ..Segment::default()
+            };
+            ends.client.handle_packet(ends.now, syn.addresses, &answer, &[]);
+            ends.run();
+            let mut next = syn.addresses;
+            next.local.set_port(9);
+            kept.push(ends.client.has_fast_open_cookie(ends.now, next));
+        }
+        assert_eq!(kept, [forgives, false]);
+    }
 }
 
 /// 4.1.2: "authenticates the client's (source) IP address": another client's cookie is worth nothing.

@@ -18,6 +18,7 @@ mod bursts;
 mod closing;
 mod conformance;
 mod coupled_ack;
+mod deviations;
 mod fast_open;
 mod holds;
 mod host;

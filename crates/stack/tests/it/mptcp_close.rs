@@ -1,6 +1,7 @@
 //! Closing (RFC 8684 3.3.3): DATA_FIN in every position and with every loss, half-close, and what the end of a subflow means
 //! for the connection.
 
+use anabranch_stack::config::Deviations;
 use anabranch_stack::event::{EndReason, Event, SendKind};
 use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Segment, Signal};
 use anabranch_stack::tcp::State;
@@ -578,7 +579,7 @@ fn lonely_data_fins(config: Config) -> (Vec<u64>, Option<Event>) {
 #[test]
 fn a_data_fin_is_repeated_as_linux_does_and_given_up() {
     let (times, end) = lonely_data_fins(Config {
-        as_linux: true,
+        deviations: Deviations::NONE.and("data_fin_after_min_rto"),
         max_retransmissions: 2,
         min_rto: Duration::from_millis(200),
         max_rto: Duration::from_millis(1600),
@@ -606,7 +607,7 @@ fn a_data_fin_brings_the_acknowledgement_that_is_due() {
 /// Linux acknowledges on every subflow as its DATA_FIN leaves (`__mptcp_wr_shutdown`): on those that work, not on one whose join is not answered yet.
 #[test]
 fn with_the_data_fin_every_subflow_that_works_acknowledges() {
-    let mut s = Script::client(Config { as_linux: true, ..mptcp() });
+    let mut s = Script::client(Config { deviations: Deviations::NONE.and("data_fin_on_all"), ..mptcp() });
     s.open_fully();
     let (third, nonce) = s.open();
     let out = s.give(third, s.join_answer(third, nonce));

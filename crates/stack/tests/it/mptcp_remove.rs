@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr};
 use core::num::NonZeroU16;
 
 use anabranch_stack::Config;
-use anabranch_stack::config::DsnOctets;
+use anabranch_stack::config::{Deviations, DsnOctets};
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{AddrId, AddrIds, Advertised, Flags, Mptcp, Segment, Signal};
@@ -201,7 +201,8 @@ fn who_withdraws_the_last_address_gives_up_without_being_asked() {
 /// octets, and beside timestamps, that fills the 40 octets of options (RFC 9293 3.1), so a REMOVE_ADDR or an MP_PRIO goes without it.
 #[test]
 fn a_signal_goes_without_the_data_fin_that_linux_repeats() {
-    let linux = Config { as_linux: true, timestamps: true, dsn_octets: DsnOctets::Eight, ..mptcp() };
+    let deviations = Deviations::NONE.and("data_fin_on_all");
+    let linux = Config { deviations, timestamps: true, dsn_octets: DsnOctets::Eight, ..mptcp() };
     let mut pair = joined(linux.clone(), linux, &[10, 10], 1000);
     pair.run_until(at(100));
     pair.filter(|p| if p.from == Side::B { Fate::Drop } else { Fate::Pass });

@@ -6,9 +6,10 @@ use toml::{Table, Value};
 
 use crate::dice::{Dice, micros};
 
-/// One of the algorithms in `known`, now and then with parameters.
+/// One of the algorithms in `known`, now and then with parameters. A variant of another algorithm
+/// is drawn by the parameter of that algorithm.
 pub fn any<T: ?Sized + Registered>(dice: &mut Dice, known: &Registries) -> Value {
-    let all: Vec<Choice<T>> = known.of().iter().collect();
+    let all: Vec<Choice<T>> = known.of().iter().filter(|choice| choice.info().variant_of.is_none()).collect();
     let info = all[dice.whole(0, all.len() as u64 - 1) as usize].info();
     if info.parameters.is_empty() || !dice.percent(30) {
         return Value::from(&*info.name);

@@ -117,7 +117,7 @@ fn segment(scenario: &Scenario, c: &Connection) -> u64 {
     }
     // Linux's receiver opens its window by as much as was read, and its sender fills it, whatever that is: where a buffer is few
     // segments, pieces become smaller from round trip to round trip.
-    if config.as_linux && config.receive_buffer.is_some_and(|n| n < 16 * u64::from(config.mss)) {
+    if config.deviations.minshall && config.receive_buffer.is_some_and(|n| n < 16 * u64::from(config.mss)) {
         return 1;
     }
     u64::from(config.mss).min(buffer / 2).min(passes).max(1)

@@ -228,7 +228,8 @@ impl Connection {
             self.paths.members[id].dss_confirmed |= acks_data && self.send.una() > 0;
         }
         // 3.3.2: "If data is received with a 64-bit DSN".
-        let counts = |m: &Mapping| m.len > u16::from(dss.data_fin) || (dss.data_fin && !self.config.as_linux);
+        let short = self.config.deviations.short_ack_of_data_fin;
+        let counts = |m: &Mapping| m.len > u16::from(dss.data_fin) || (dss.data_fin && !short);
         if let Some(m) = dss.mapping.filter(counts) {
             self.negotiation.set_long_dsn(!m.short);
         }
@@ -243,12 +244,12 @@ impl Connection {
             let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
             let repeated = self.recv.end().is_some();
             end.into_iter().for_each(|end| self.recv.end_at(end));
-            if self.config.as_linux && self.recv.end().is_some() && !repeated {
+            let on_all = self.config.deviations.data_fin_on_all;
+            if on_all && self.recv.end().is_some() && !repeated {
                 self.paths.acknowledge_on_all();
             }
             // Linux's acknowledgements all carry the DATA_FIN, so answers would be answered: only one that ends this is sent.
-            let asked = !repeated
-                || (self.recv.has_ended() || !self.config.as_linux) && self.paths.subflows[id].may_repeat(now);
+            let asked = !repeated || (self.recv.has_ended() || !on_all) && self.paths.subflows[id].may_repeat(now);
             if seg.payload.len == 0 && asked {
                 self.paths.subflows[id].acks.now();
             }

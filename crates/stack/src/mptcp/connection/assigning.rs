@@ -242,7 +242,10 @@ impl Connection {
             let idle = s.sender.board.is_empty();
             let pushed = (all && self.send.is_closed())
                 || self.send.edge() == self.send.nxt()
-                || self.may_send_small(data + u64::from(len), idle || (self.config.as_linux && !s.sender.has_small()));
+                || self.may_send_small(
+                    data + u64::from(len),
+                    idle || (self.config.deviations.minshall && !s.sender.has_small()),
+                );
             if !pushed {
                 if idle && self.manner.cork.on {
                     self.arm_persist(now);

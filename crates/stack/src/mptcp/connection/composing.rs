@@ -93,7 +93,7 @@ impl Connection {
                 // subflow sequence number: a copy of this data later on the subflow needs a DSS.
                 let s = &self.paths.subflows[id];
                 let first = sent.seq == s.first_own() && sent.data == u64::from(s.fast_open.tx);
-                let keys_are_known = self.config.as_linux && self.negotiation.is_confirmed();
+                let keys_are_known = self.config.deviations.first_data_with_dss && self.negotiation.is_confirmed();
                 if self.negotiation.is_client()
                     && !keys_are_known
                     && first
@@ -146,7 +146,7 @@ impl Connection {
             _ => {
                 let mut dss = self.dss(k, id, None);
                 let pending = matches!(self.send.fin(), Fin::Sent { .. }) && self.send.nxt() == self.send.written();
-                if self.config.as_linux && pending && !self.has_assigned() {
+                if self.config.deviations.data_fin_on_all && pending && !self.has_assigned() {
                     (dss.data_fin, dss.mapping) = (true, Some(self.mapping(k, id, self.send.written(), 0, 1)));
                 }
                 Mptcp::Dss(dss)

@@ -176,13 +176,14 @@ impl Connection {
         }
         let ours = self.fast_close.take().is_some();
         self.end_timers();
+        let explains = self.config.deviations.reason_after_fast_close;
         // The subflow that carried the signal comes first. It may already have ended.
         let mut all = self.paths.active.clone();
         all.sort_by_key(|&id| id != by);
         for id in all {
             if self.paths.subflows[id].state != State::Closed {
                 let tcp_rst = TcpRst { transient: false, reason: ResetReason::UNSPECIFIED };
-                self.reset(id, EndReason::FastClosed, Signal::None, self.config.as_linux.then_some(tcp_rst));
+                self.reset(id, EndReason::FastClosed, Signal::None, explains.then_some(tcp_rst));
             }
         }
         if !ours {

@@ -28,7 +28,7 @@ impl Connection {
         fast.option = Some(cookie);
         fast.bare = self.config.fast_open_without_cookies;
         // Linux takes its own (`tcp_connect_init`).
-        let unknown = if self.config.as_linux { u32::MAX } else { DEFAULT_MSS };
+        let unknown = if self.config.deviations.own_mss_bounds_syn_data { u32::MAX } else { DEFAULT_MSS };
         fast.peer_mss = mss.map_or(unknown, u32::from);
     }
 

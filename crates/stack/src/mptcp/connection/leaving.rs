@@ -260,7 +260,7 @@ impl Connection {
             return None;
         }
         let mptcp = self.syn_option(id);
-        let segment = self.config.as_linux.then(|| self.full_segment());
+        let segment = self.config.deviations.whole_segments_in_syn_window.then(|| self.full_segment());
         let window = self.recv.syn_window(segment);
         let data = self.data_for_syn(id);
         self.out = self.paths.subflows[id].poll_syn(now, window, mptcp, &self.config, data)?;
@@ -426,7 +426,7 @@ impl Connection {
             self.give_up();
             return None;
         }
-        let patience = if self.config.as_linux {
+        let patience = if self.config.deviations.data_fin_after_min_rto {
             // Linux, `mptcp_set_datafin_timeout`: from the least timeout up to the largest.
             let most = (self.config.max_rto.0 / self.config.min_rto.0.max(1)).max(1).ilog2();
             self.config.min_rto.saturating_mul(1 << tries.saturating_sub(1).min(most))
@@ -435,7 +435,7 @@ impl Connection {
         };
         self.send.fin_sent();
         self.timers.set(Timer::DataFin, now + patience);
-        if tries == 0 && self.config.as_linux {
+        if tries == 0 && self.config.deviations.data_fin_on_all {
             self.paths.acknowledge_on_all();
         }
         let mut dss = self.dss(&k, id, None);

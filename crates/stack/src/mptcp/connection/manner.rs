@@ -90,7 +90,7 @@ impl Connection {
     /// after Minshall).
     pub(super) fn passes_nagle(&self, idle: bool) -> bool {
         let has_small = |(s, _): (&Subflow, &Member)| s.sender.has_small();
-        idle || (self.config.as_linux && !self.paths.active().any(has_small))
+        idle || (self.config.deviations.minshall && !self.paths.active().any(has_small))
     }
 
     /// Whether the last octets before `end`, less than a full segment, may leave although more may follow: RFC 9293 3.7.4 if nothing is

@@ -164,7 +164,8 @@ impl Connection {
         if let Some(ids) = self.addresses.next_removals(room) {
             return Some(self.signalling(now, id, dss, Signal::RemoveAddr(ids)));
         }
-        let advertised = self.addresses.next_announcement(now, self.config.initial_rto, self.config.as_linux)?;
+        let one_by_one = self.config.deviations.announces_one_by_one;
+        let advertised = self.addresses.next_announcement(now, self.config.initial_rto, one_by_one)?;
         let Advertised { address, port } = advertised;
         let hmac = keys::add_addr_hmac(k.own, k.peer, address.id, address.addr, port.map_or(0, NonZeroU16::get));
         let signal = Signal::AddAddr { advertised, hmac };

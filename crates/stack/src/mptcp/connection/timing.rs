@@ -114,7 +114,7 @@ impl Connection {
                     if tries >= TRIES {
                         self.refuse(id, ResetReason::UNSPECIFIED);
                     } else {
-                        let backoff = if self.config.as_linux { 0 } else { tries };
+                        let backoff = if self.config.deviations.join_ack_without_backoff { 0 } else { tries };
                         let retry_at = now + self.paths.subflows[id].sender.rtt.rto().saturating_mul(1 << backoff);
                         self.paths.members[id].join = Join::AwaitAck { hmac, retry_at, tries: tries + 1 };
                         self.paths.subflows[id].acks.now();

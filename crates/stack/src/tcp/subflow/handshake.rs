@@ -224,7 +224,7 @@ impl Subflow {
             return 0;
         }
         // Linux leaves room for as many options as there can be (`MAX_TCP_OPTION_SPACE`).
-        let taken = if config.as_linux { OPTION_SPACE } else { options.wire_len() };
+        let taken = if config.deviations.full_options_beside_syn_data { OPTION_SPACE } else { options.wire_len() };
         let own = config.mss_option.map_or(config.mss + OPTION_SPACE, u32::from);
         self.fast_open.peer_mss.min(own).saturating_sub(taken)
     }

@@ -1,0 +1,120 @@
+//! Deviations of an endpoint from the engine's reading of the RFCs, each with a name of its own.
+//!
+//! A profile sets the deviations of its stack together; each can also be set alone. What is a key
+//! of a scenario is a field of [`Config`](super::Config); what only a stack as a whole would do is
+//! here. `docs/linux.md` has one row for each.
+
+macro_rules! deviations {
+    ($($(#[$doc:meta])+ $name:ident,)*) => {
+        /// Deviations by name. [`Default`]: none. [`Deviations::LINUX_61`] has all of them.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Deviations {
+            $($(#[$doc])+ pub $name: bool,)*
+        }
+
+        impl Deviations {
+            /// No deviation: the RFCs as this engine reads them.
+            pub const NONE: Self = Self { $($name: false,)* };
+            /// The deviations of Linux 6.1.
+            pub const LINUX_61: Self = Self { $($name: true,)* };
+            /// The names of all deviations, in the order of the fields.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name),)*];
+
+            /// The deviation called `name`, to be read or set; `None` if no deviation has this name.
+            pub fn by_name(&mut self, name: &str) -> Option<&mut bool> {
+                match name {
+                    $(stringify!($name) => Some(&mut self.$name),)*
+                    _ => None,
+                }
+            }
+
+            /// These deviations with the one called `name` as well.
+            ///
+            /// # Panics
+            /// If no deviation has this name; [`Deviations::NAMES`] lists them.
+            #[must_use]
+            pub fn and(mut self, name: &str) -> Self {
+                *self.by_name(name).unwrap_or_else(|| panic!("no deviation is called \"{name}\"")) = true;
+                self
+            }
+        }
+    };
+}
+
+deviations! {
+    /// Accepts a segment without timestamps although both hosts agreed on timestamps. RFC 7323 3.2:
+    /// SHOULD drop it. Linux: `tcp_validate_incoming`.
+    accepts_missing_timestamps,
+    /// Echoes the timestamp of a repeated segment that ends where the last acknowledgement did, so
+    /// that a lost acknowledgement does not lengthen the measured round trip. RFC 7323 5.3 rejects
+    /// the segment (R2) before R3 takes its timestamp. Linux: `tcp_sequence`,
+    /// `tcp_replace_ts_recent`.
+    echoes_repeated_timestamps,
+    /// Acknowledges a DATA_FIN without data with 32 bits, whatever the length of its data sequence
+    /// number: RFC 8684 3.3.2 speaks of data. Linux: `mptcp_check_data_fin`.
+    short_ack_of_data_fin,
+    /// Sends a DATA_FIN, and acknowledges the peer's, on every subflow, and repeats its own in every
+    /// acknowledgement until the DATA_ACK. RFC 8684 3.3.3 leaves that open. Linux:
+    /// `mptcp_write_data_fin`, `mptcp_check_data_fin`, `__mptcp_wr_shutdown`.
+    data_fin_on_all,
+    /// Repeats a DATA_FIN after the minimum RTO, twice, then after twice the previous interval.
+    /// RFC 8684 3.3.3 leaves the interval open. Linux: `mptcp_set_datafin_timeout`.
+    data_fin_after_min_rto,
+    /// Repeats the third ACK of a join at equal intervals. RFC 8684 3.2 asks for the repetition and
+    /// leaves the interval open. Linux: `mptcp_established_options_mp`.
+    join_ack_without_backoff,
+    /// A client that has received a DSS sends its first data with a DSS, without its keys (RFC 8684
+    /// 3.1). Linux: `mptcp_established_options_mp`.
+    first_data_with_dss,
+    /// A RST that answers MP_FASTCLOSE carries MP_TCPRST with the reason 0 (RFC 8684 3.5, 3.6).
+    /// Linux: `mptcp_do_fastclose`.
+    reason_after_fast_close,
+    /// Data in a SYN leave 40 octets for options, however many options there are. RFC 7413 4.1.3
+    /// subtracts those that are there. Linux: `tcp_send_syn_data`.
+    full_options_beside_syn_data,
+    /// The host's own MSS bounds data in a SYN if the server's MSS is unknown. RFC 7413 4.1.3: 536
+    /// octets. Linux: `tcp_connect_init`.
+    own_mss_bounds_syn_data,
+    /// A server's first refusal of Fast Open has no effect. RFC 7413 4.1.3.1 pauses after one.
+    /// Linux: `tcp_fastopen_cookie_check`.
+    forgives_fast_open_refusal,
+    /// Announces a further address when the peer has echoed the previous one. RFC 8684 3.4.1 does
+    /// not order announcements. Linux: `mptcp_pm_add_addr_echoed`.
+    announces_one_by_one,
+    /// The window of a SYN is a whole number of segments. Linux: `tcp_select_initial_window`.
+    whole_segments_in_syn_window,
+    /// Less than a segment waits only while a segment as small is unacknowledged (Minshall's variant
+    /// of Nagle's algorithm). RFC 9293 3.7.4 waits for everything unacknowledged. Linux:
+    /// `tcp_nagle_check`, `tcp_minshall_check`.
+    minshall,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, PROFILES, Profile};
+
+    #[test]
+    fn the_profile_of_linux_sets_all_and_the_others_none() {
+        for (name, profile) in PROFILES {
+            let linux = *profile == Profile::Linux61;
+            let wanted = if linux { Deviations::LINUX_61 } else { Deviations::NONE };
+            assert_eq!(profile.config().deviations, wanted, "{name}");
+        }
+        assert_eq!(Config::default().deviations, Deviations::default());
+    }
+
+    #[test]
+    fn each_is_set_by_its_name_alone() {
+        let mut all = Deviations::NONE;
+        for name in Deviations::NAMES {
+            let one = Deviations::NONE.and(name);
+            let set = |name: &&&str| one.clone().by_name(name).is_some_and(|on| *on);
+            assert_eq!(Deviations::NAMES.iter().filter(set).collect::<Vec<_>>(), [name]);
+            all = all.and(name);
+        }
+        assert_eq!(all, Deviations::LINUX_61);
+        assert!(all.by_name("as_linux").is_none());
+    }
+}
