@@ -3,8 +3,8 @@
 //! A run in Rust: read a scenario, run it, take a figure of its summary.
 //!
 //! ```
-//! use crate::run::Runner;
-//! use crate::scenario::Source;
+//! use anabranch_sim::run::Runner;
+//! use anabranch_sim::scenario::Source;
 //!
 //! let text = "
 //!     transfer = { bytes = '20 MB' }
@@ -12,12 +12,12 @@
 //! ";
 //! let goodput = |scheduler: &str| {
 //!     let scenario = Source::new(text).set("connection.scheduler", scheduler).seed(1).read()?;
-//!     Ok::<_, crate::scenario::Error>(Runner::new(&scenario).run().figure("goodput_mbps"))
+//!     Ok::<_, anabranch_sim::scenario::Error>(Runner::new(&scenario).run().figure("goodput_mbps"))
 //! };
 //! // Over both paths a transfer is faster than the fast path alone could be; a standby path is not used.
 //! assert!(goodput("min-rtt")?.is_some_and(|mbps| mbps > 20.0));
 //! assert!(goodput("active-standby")?.is_some_and(|mbps| mbps < 20.0));
-//! # Ok::<(), crate::scenario::Error>(())
+//! # Ok::<(), anabranch_sim::scenario::Error>(())
 //! ```
 //!
 //! - [`scenario`]: from TOML to a validated description of a run

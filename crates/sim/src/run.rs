@@ -185,13 +185,13 @@ pub type Poll<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 /// stop it.
 ///
 /// ```
-/// use crate::run::{Limits, Runner};
-/// use crate::scenario::Source;
+/// use anabranch_sim::run::{Limits, Runner};
+/// use anabranch_sim::scenario::Source;
 ///
 /// let scenario = Source::new("transfer = { bytes = '1 MB' }\npath = [{ rate = '10 Mbit/s', delay = '20 ms' }]").read()?;
 /// let run = Runner::new(&scenario).limits(Limits { causes: true, ..Limits::default() }).run();
 /// assert!(run.figure("completion_s").is_some_and(|s| s > 0.8));
-/// # Ok::<(), crate::scenario::Error>(())
+/// # Ok::<(), anabranch_sim::scenario::Error>(())
 /// ```
 pub struct Runner<'a> {
     scenario: &'a Scenario,
