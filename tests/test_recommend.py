@@ -238,11 +238,52 @@ def test_data_go_down_unless_told_otherwise() -> None:
     assert way(direction="both") == "both"
 
 
-@pytest.mark.parametrize("option", ["--budget=nan", "--budget=inf", "--budget=0", "--budget=-3", "--budget=-inf"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--budget=nan",
+        "--budget=inf",
+        "--budget=0",
+        "--budget=-3",
+        "--budget=-inf",
+        "--budget=0 s",
+        "--budget=5 parsecs",
+    ],
+)
 def test_a_budget_that_is_none_is_refused(command: Command, option: str) -> None:
     done = command("recommend", "--path", "dsl", option)
     assert (done.status, done.out) == (2, "")
-    assert "takes a number of seconds above 0" in done.err
+    assert f"--budget {option.partition('=')[2]}: takes a time above 0 with its unit, such as 30 s" in done.err
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("5 s", 5.0), ("5s", 5.0), ("0.5 min", 30.0), ("20", 20.0)])
+def test_a_budget_takes_the_units_of_times(
+    command: Command, monkeypatch: pytest.MonkeyPatch, text: str, seconds: float
+) -> None:
+    given: list[float] = []
+
+    def recommend(*_: object, budget: float, **__: object) -> None:
+        given.append(budget)
+        raise ab.ScenarioError("enough")
+
+    monkeypatch.setattr("anabranch.recommendation.result.recommend", recommend)
+    assert command("recommend", "--path", "dsl", "--budget", text).status == 2
+    assert given == [seconds]
+
+
+@pytest.mark.parametrize(("candidate", "said"), [
+    ("coupled, none, min-rrt, 512 kB", "no scheduler is called 'min-rrt'\n  did you mean 'min-rtt'?"),
+    ("couplet, none, min-rtt, 512 kB", "no controller is called 'couplet'\n  did you mean 'coupled'?"),
+    ("cubic, xyzzy, min-rtt, 512 kB", "no judge is called 'xyzzy'\n  `anabranch list` shows all"),
+    ("cubic, none, min-rtt, 512 kB, detector=rackk", "no detector is called 'rackk'\n  did you mean 'rack'?"),
+    ("cubic, none, min-rtt, 512 kq", 'connection.receive_buffer: "512 kq": "kq" is not a unit'),
+])  # fmt: skip
+def test_a_misspelt_part_of_a_candidate_is_named_with_its_option(command: Command, candidate: str, said: str) -> None:
+    done = command("recommend", "--path", PATHS[0], "--candidate", candidate)
+    assert (done.status, done.out) == (2, "")
+    place = "--candidate: " if "kq" in said else f"--candidate: '{candidate}': "
+    assert f"{place}{said}" in done.err
+    assert "--path" not in done.err
 
 
 @pytest.mark.parametrize(("option", "said"), [

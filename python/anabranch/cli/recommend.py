@@ -55,7 +55,9 @@ if TYPE_CHECKING:
     help='Amount or duration of the transfer, such as "10 MB" or "20 s".  [default: long enough for the paths]',
 )
 @click.option(
-    "--budget", metavar="S", type=float, help="Time limit of the search in seconds.  [default: 30; none with --runs]"
+    "--budget",
+    metavar="TIME",
+    help='Time limit of the search, such as "2 min"; without a unit in seconds.  [default: 30 s; none with --runs]',
 )
 @click.option(
     "--runs",
@@ -88,7 +90,7 @@ def recommend(  # the options of the command
     direction: str | None,
     receiver: str,
     transfer: str | None,
-    budget: float | None,
+    budget: str | None,
     runs: int | None,
     seed: int,
     changes: tuple[str, ...],
@@ -108,6 +110,7 @@ def recommend(  # the options of the command
     the best candidate with candidates that differ in one part. A recommendation needs 5 pairs and narrow intervals.
     Ctrl-C ends the search; its results until then count.
     """
+    from anabranch.recommendation.command import budget_seconds
     from anabranch.recommendation.result import recommend as found_by
 
     with contextlib.ExitStack() as stack:
@@ -127,7 +130,7 @@ def recommend(  # the options of the command
                         transfer=transfer,
                         receiver=receiver,
                         changes=dict(key_and_value(change) for change in changes),
-                        budget=budget,
+                        budget=None if budget is None else budget_seconds(budget),
                         runs=runs,
                         seed=seed,
                         candidates=candidates,

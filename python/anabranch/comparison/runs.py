@@ -7,7 +7,7 @@ from anabranch.comparison.rows import Fields, Pair, by_place, table, whole
 from anabranch.measures.labels import connections_of
 from anabranch.sentences import sweep as say
 from anabranch.sweeps.comparable import CHOICE, why
-from anabranch.tables import Document, Table
+from anabranch.tables import Document, Listed, Table
 
 if TYPE_CHECKING:
     from anabranch.runs.data import RunData
@@ -109,7 +109,7 @@ def _scenarios(first: "RunData", second: "RunData", names: tuple[str, str]) -> l
 def changes(first: str, second: str, names: tuple[str, str]) -> list[str]:
     """What differs between two texts; of a long line, such as the stamps of a trace, its beginning."""
     lines = difflib.unified_diff(first.splitlines(), second.splitlines(), *names, lineterm="", n=1)
-    return [line if len(line) <= _LONG else f"{line[:_LONG]} ..." for line in lines]
+    return [Listed(line if len(line) <= _LONG else f"{line[:_LONG]} ...") for line in lines]
 
 
 def _version(run: "RunData") -> str:

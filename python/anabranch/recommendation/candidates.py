@@ -347,7 +347,7 @@ def read(text: str, names: Sequence[str] = ()) -> Candidate:
     Raises
     ------
     ScenarioError
-        If `text` has another form, or names a path that does not exist.
+        If `text` has another form, an algorithm or a path that does not exist, or no buffer size.
     """
     parts = [part.strip() for part in text.split(",")]
     more = dict(part.split("=", 1) for part in parts[4:] if "=" in part)
@@ -361,10 +361,23 @@ def read(text: str, names: Sequence[str] = ()) -> Candidate:
         raise ScenarioError(say.NO_SCHEDULER(text=repr(text), scheduler=repr(scheduler), form=say.FORM))
     found = Candidate(controller, judge, "" if equals else scheduler, buffer, more.get("detector", ""), alone)
     found = found._replace(backup=more.get("backup", ""))
+    for kind in CHOSEN:
+        _check_name(text, kind, getattr(found, kind))
+    if found.buffer != UNLIMITED:
+        octets(found.buffer)
     for name in filter(None, (found.alone, found.backup)):
         if name not in names:
             raise ScenarioError(say.NO_PATH(text=repr(text), path=repr(name), paths=", ".join(names)))
     return found
+
+
+def _check_name(text: str, kind: str, name: str) -> None:
+    """Refuse the name of an algorithm of `kind` that the candidate `text` has and the registry lacks."""
+    if name and name not in known(kind):
+        near = difflib.get_close_matches(name, known(kind), 1)
+        remedy = say.DID_YOU_MEAN(names=repr(near[0])) if near else say.LIST_SHOWS_ALL()
+        option = say.OF_CANDIDATE(text=repr(text))
+        raise ScenarioError(say.UNKNOWN_NAME(option=option, kinds=kind, name=repr(name), remedy=remedy))
 
 
 def margin(measure: Measure, first: Result, second: Result, worth: float = WORTH) -> float:

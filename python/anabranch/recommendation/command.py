@@ -1,9 +1,11 @@
 """What is asked, as a scenario and candidates, and the command that asks it."""
 
+import contextlib
 import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
+from anabranch import _core
 from anabranch.measures import units
 from anabranch.recommendation.candidates import UNLIMITED
 from anabranch.recommendation.paths import chosen
@@ -76,6 +78,30 @@ def sent(base: Scenario) -> str:
     if octets is not None:
         return units.octets(octets)
     return str(transfer["application"]) if seconds is None else units.time(seconds)
+
+
+def budget_seconds(text: str) -> float:
+    """Read a time limit: a time with its unit, or a number of seconds.
+
+    Raises
+    ------
+    ScenarioError
+        If `text` is neither, not above 0, or infinite.
+
+    Examples
+    --------
+    >>> budget_seconds("2 min"), budget_seconds("500ms"), budget_seconds("7.5")
+    (120.0, 0.5, 7.5)
+    """
+    seconds = math.nan
+    try:
+        seconds = float(text)
+    except ValueError:
+        with contextlib.suppress(ScenarioError):
+            seconds = _core.duration(text)
+    if not 0 < seconds < math.inf:
+        raise ScenarioError(say.WRONG_BUDGET(value=text))
+    return seconds
 
 
 def checked(budget: float | None, runs: int | None, seed: int) -> float | None:

@@ -157,13 +157,16 @@ NO_PATH = Phrase("--candidate: {text}: no path is called {path}; paths: {paths}"
 NOTHING_TO_TRY = Phrase("no {kind} to try: {why}")
 NOTHING_LEFT = Phrase("--only and --without leave nothing")
 UNKNOWN_NAME = Phrase("{option}: no {kinds} is called {name}\n  {remedy}")
+OF_CANDIDATE = Phrase("--candidate: {text}")
 KINDS = Phrase("{kinds} or {kind}")
 DID_YOU_MEAN = Phrase("did you mean {names}?")
 LIST_SHOWS_ALL = Phrase("`anabranch list` shows all")
 SEARCHED_KEY = Phrase(
     "--set {key}: recommend varies this key itself\n  --only NAME restricts it to NAME; --candidate fixes everything"
 )
-WRONG_BUDGET = Phrase("--budget {value}: takes a number of seconds above 0, such as 30")
+WRONG_BUDGET = Phrase(
+    "--budget {value}: takes a time above 0 with its unit, such as 30 s or 2 min, or a number of seconds"
+)
 WRONG_RUNS = Phrase("--runs {value}: takes a number of runs above 0, such as 60")
 WRONG_SEED = Phrase("--seed {value!n}: takes a number from 0 to {most}")
 WRONG_SEEDS = Phrase("--seeds {value!n}: takes a number above 0")

@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -274,8 +275,13 @@ def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
     if count > MOST:
         raise ScenarioError(f"seeds: {count} seeds; a sweep has at most {MOST} seeds")
     numbers = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
-    if not numbers or min(numbers) < 0 or max(numbers) >= 2**63 or len(set(numbers)) < len(numbers):
+    if not numbers:
         raise ScenarioError(f"seeds: {seeds!r} is neither a count above 0 nor a list of different seeds")
+    if (wrong := next((n for n in numbers if not 0 <= n < 2**63), None)) is not None:
+        raise ScenarioError(f"seeds: {wrong} is out of range; a seed is a whole number from 0 to {2**63 - 1}")
+    if len(set(numbers)) < len(numbers):
+        twice = next(n for n, count in Counter(numbers).items() if count > 1)
+        raise ScenarioError(f"seeds: {twice} is there twice; write each seed once")
     return numbers
 
 

@@ -43,6 +43,19 @@ def paragraph(text: str) -> list[str]:
     return [_markdown(text)] if text else []
 
 
+def code(lines: Sequence[str], language: str = "") -> list[str]:
+    """Write lines as a block of code in Markdown; its fence is longer than any that a line has.
+
+    >>> code(["-a = 1", "+a = 2"], "diff")
+    ['```diff', '-a = 1', '+a = 2', '```']
+    >>> code(["````"])
+    ['`````', '````', '`````']
+    """
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [fence + language, *lines, fence]
+
+
 def comment(text: str) -> list[str]:
     r"""Write a line of words as a comment in LaTeX.
 

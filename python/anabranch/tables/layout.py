@@ -9,6 +9,7 @@ import statistics
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from anabranch.measures import units
 from anabranch.tables import formats
@@ -113,6 +114,12 @@ class Table:
         return [column.name for column in shown], [column.left for column in shown], list(zip(*cells, strict=True))
 
 
+class Listed(str):
+    """A line of a listing, such as a difference of two texts. Markdown has adjacent ones in one block of code."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Document:
     """An answer of a command: tables, and lines of words between them.
@@ -137,7 +144,12 @@ class Document:
         if form == TEXT:
             return self.text(width)
         of = formats.paragraph if form == MARKDOWN else formats.comment
-        parts = [part.written(form) if isinstance(part, Table) else of(part) for part in self.parts]
+        parts: list[Sequence[str]] = []
+        for is_listed, some in groupby(self.parts, lambda part: isinstance(part, Listed)):
+            if is_listed and form == MARKDOWN:
+                parts.append(formats.code([str(line) for line in some], "diff"))
+            else:
+                parts += [part.written(form) if isinstance(part, Table) else of(part) for part in some]
         return formats.joined(parts)
 
     def __str__(self) -> str:

@@ -2,26 +2,23 @@
 //!
 //! `_s` seconds, `_bps` bit/s, `_bytes` octets, `_packets`, `_segments`; ratios are 0 to 1. What is unlimited or off is null.
 
+mod key;
+mod link;
 mod transfer;
 mod weather;
 
 use anabranch_stack::config::{Acknowledgement, Config, FIELDS};
 use anabranch_stack::judge::Judge;
 use anabranch_stack::registry::{Choice, Range, Setting};
-use anabranch_stack::time::Instant;
 use serde_json::{Value, json};
 
-use sha2::{Digest, Sha256};
+pub(super) use key::Si;
+use key::named;
 
 use super::algorithm;
-use super::middlebox::{Middlebox, describe};
-use super::model::{
-    Change, ChangeKind, CodelParameters, Connection, Direction, Discipline, Link, Loss, More, Node, PathChange,
-    Protocol, Queue, Redraw, Scenario, Trace,
-};
-use super::schema::{CONNECTION, Default as Usual, NODE, PATH, Table, Value as Shape};
-use super::wifi;
-use super::words::{ACTIONS, POLICIES, PROTOCOLS, STACKS};
+use super::model::{Connection, More, Node, PathChange, Protocol, Scenario};
+use super::schema::{CONNECTION, Default as Usual, NODE, PATH_CHANGE, Table, Value as Shape};
+use super::words::{ACTIONS, ENDS, POLICIES, PROTOCOLS, STACKS};
 use crate::legacy::{CONTROLLERS, Model, RECOVERIES};
 
 impl Scenario {
@@ -39,7 +36,7 @@ impl Scenario {
             "bytes": self.bytes,
             "hosts": called(false),
             "routers": called(true),
-            "links": self.links.iter().map(|l| self.link(l)).collect::<Vec<_>>(),
+            "links": self.links.iter().map(|l| link::link(l, self)).collect::<Vec<_>>(),
             "connections": self.connections.iter().map(|c| self.connection(c)).collect::<Vec<_>>(),
         });
         // Only hosts of which something is said that is not the default.
@@ -56,24 +53,6 @@ impl Scenario {
     /// without it. Null where nothing is acknowledged so. It follows from [`Scenario::to_json`] and is no part of it.
     pub fn in_force(&self) -> Value {
         self.connections.iter().map(in_force).collect()
-    }
-
-    fn link(&self, link: &Link) -> Value {
-        json!({
-            "name": link.name,
-            "from": self.nodes[link.a].name,
-            "to": self.nodes[link.b].name,
-            "up": direction(&link.up),
-            "down": direction(&link.down),
-            "wifi": link.wifi.as_ref().map(|w| wifi::describe(w, self.duration.0)),
-            "backup": link.backup,
-            "cost": link.policy.cost,
-            "weight": link.policy.weight,
-            "priority": link.policy.priority,
-            "capture": link.capture,
-            "middleboxes": link.middleboxes.iter().map(middlebox).collect::<Vec<_>>(),
-            "changes": link.changes.iter().map(change).collect::<Vec<_>>(),
-        })
     }
 
     fn connection(&self, connection: &Connection) -> Value {
@@ -181,12 +160,15 @@ fn door(judge: &Choice<dyn Judge>, name: &str) -> f64 {
 }
 
 fn path_change(c: &PathChange) -> Value {
-    json!({
-        "at_s": c.at.as_secs_f64(),
-        "path": c.path,
-        "action": name_of(ACTIONS, c.action),
-        "by": if c.client { "client" } else { "server" },
-    })
+    named(
+        &PATH_CHANGE,
+        [
+            ("at", c.at.si()),
+            ("path", c.path.si()),
+            ("action", name_of(ACTIONS, c.action).si()),
+            ("by", name_of(ENDS, c.client).si()),
+        ],
+    )
 }
 
 fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: T) -> Option<&'static str> {
@@ -201,43 +183,6 @@ fn legacy(model: &Model, judge_key: &str) -> Value {
         "mss_bytes": model.mss,
         "ack_discard": model.ack_discard,
     })
-}
-
-fn direction(d: &Direction) -> Value {
-    let (redraw, interval) = match d.delay_redraw {
-        Redraw::Packet => ("packet", None),
-        Redraw::Write => ("write", None),
-        Redraw::Every(interval) => ("interval", Some(interval.as_secs_f64())),
-    };
-    let (packets, bytes) = match d.queue {
-        Queue::Packets(n) => (Some(n), None),
-        Queue::Bytes(n) => (None, Some(n)),
-    };
-    let mut value = json!({
-        "rate_bps": d.rate,
-        "delay_s": d.delay.as_secs_f64(),
-        "delay_variation": setting(d.delay_variation, Range::Share(0.0, 1.0)),
-        "delay_redraw": redraw,
-        "delay_redraw_interval_s": interval,
-        "overtaking": d.overtaking,
-        "trace": d.trace.as_ref().map(trace),
-        "weather": d.weather.as_ref().map(weather::describe),
-        "queue_packets": packets,
-        "queue_bytes": bytes,
-        "discipline": discipline(d.discipline),
-        "loss": loss(d.loss),
-        "duplication": d.duplication,
-        "corruption": d.corruption,
-        "overhead_bytes": d.overhead,
-        "mtu_bytes": d.mtu.map(|m| m.size),
-        "mtu_icmp": d.mtu.map(|m| m.icmp),
-        "ecn_threshold_packets": d.ecn_threshold,
-    });
-    if let Setting::Time(time) = d.delay_variation {
-        merge(&mut value, json!({ "delay_variation": null, "delay_variation_s": time.as_secs_f64() }));
-    }
-    merge(&mut value, more(&d.more, &PATH));
-    value
 }
 
 /// The values that differ from their defaults, of keys without a field of their own.
@@ -260,75 +205,6 @@ fn more(more: &More, keys: &Table) -> Value {
         }
     }
     out.into()
-}
-
-/// A trace by its hash and length, without the stamps.
-fn trace(t: &Trace) -> Value {
-    let mut hash = Sha256::new();
-    t.stamps.iter().for_each(|s| hash.update(s.to_be_bytes()));
-    let sha256: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
-    json!({ "opportunities": t.stamps.len(), "length_s": t.stamps[t.stamps.len() - 1] as f64 / 1e3, "sha256": sha256 })
-}
-
-fn discipline(d: Discipline) -> Value {
-    let codel =
-        |p: CodelParameters| json!({ "target_s": p.target.as_secs_f64(), "interval_s": p.interval.as_secs_f64() });
-    match d {
-        Discipline::DropTail => json!({ "name": "drop-tail" }),
-        Discipline::Red(p) => json!({
-            "name": "red",
-            "min_packets": p.min,
-            "max_packets": p.max,
-            "probability": p.probability,
-            "weight": p.weight,
-        }),
-        Discipline::Codel(p) => with(json!({ "name": "codel" }), codel(p)),
-        Discipline::FqCodel(p) => with(
-            with(json!({ "name": "fq-codel" }), codel(p.codel)),
-            json!({ "quantum_bytes": p.quantum, "flows": p.flows }),
-        ),
-    }
-}
-
-fn loss(loss: Loss) -> Value {
-    match loss {
-        Loss::Bernoulli(p) => json!(p),
-        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => json!({
-            "good_to_bad": good_to_bad,
-            "bad_to_good": bad_to_good,
-            "loss_bad": loss_bad,
-            "loss_good": loss_good,
-        }),
-    }
-}
-
-fn which(up: bool, down: bool) -> &'static str {
-    match (up, down) {
-        (true, false) => "up",
-        (false, true) => "down",
-        _ => "both",
-    }
-}
-
-fn middlebox(b: &Middlebox) -> Value {
-    let (kind, parameters) = describe(b.kind);
-    let until = (b.until < Instant::FAR_FUTURE).then(|| b.until.as_secs_f64());
-    let (end, direction) = (if b.far { "far" } else { "near" }, which(b.up, b.down));
-    let common =
-        json!({ "kind": kind, "end": end, "direction": direction, "at_s": b.at.as_secs_f64(), "until_s": until });
-    with(common, parameters)
-}
-
-fn change(c: &Change) -> Value {
-    let direction = which(c.up, c.down);
-    let what = match c.what {
-        ChangeKind::LinkDown => json!({ "state": "down" }),
-        ChangeKind::LinkUp => json!({ "state": "up" }),
-        ChangeKind::Rate(rate) => json!({ "rate_bps": rate }),
-        ChangeKind::Delay(delay) => json!({ "delay_s": delay.as_secs_f64() }),
-        ChangeKind::Loss(l) => json!({ "loss": loss(l) }),
-    };
-    with(json!({ "at_s": c.at.as_secs_f64(), "direction": direction }), what)
 }
 
 fn with(mut value: Value, more: Value) -> Value {

@@ -12,11 +12,9 @@ use super::middlebox::Middlebox;
 use super::model::{Change, ChangeKind, Direction, Discipline, Loss, Queue, Redraw, Stack, Trace};
 use super::properties::loss;
 use super::reader::{Readable, Section, setting};
-use super::schema::{FASTEST, MOST_PACKETS, PATH};
+use super::schema::{FASTEST, MOST_BYTES, MOST_PACKETS, PATH};
 use super::units::{BYTES, PACKETS};
 use super::{boxes, discipline, mtu, trace, vary};
-
-const MOST_BYTES: u64 = 1_000_000_000_000;
 
 /// The middleboxes on the link.
 pub(super) fn middleboxes(section: &Section<'_>, stack: Stack) -> Result<Vec<Middlebox>, Error> {

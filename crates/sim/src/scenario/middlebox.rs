@@ -4,6 +4,8 @@
 
 use anabranch_stack::time::{Duration, Instant};
 
+use super::json::Si;
+
 /// A middlebox at an end of a link: at `from` (of a path: at the client's end), or at `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Middlebox {
@@ -267,7 +269,7 @@ pub const REGISTRY: &[Entry] = &[
 ];
 
 /// The name of a middlebox, and its parameters as written in a resolved scenario.
-pub(super) fn describe(kind: Kind) -> (&'static str, serde_json::Value) {
+pub(super) fn describe(kind: Kind) -> (&'static str, Vec<(&'static str, serde_json::Value)>) {
     let same = |e: &&Entry| match (kind, e.kind) {
         (Kind::StripMptcp(a), Kind::StripMptcp(b)) | (Kind::DropUnknown(a), Kind::DropUnknown(b)) => a == b,
         (Kind::Acks { how: a, .. }, Kind::Acks { how: b, .. }) => a == b,
@@ -276,25 +278,21 @@ pub(super) fn describe(kind: Kind) -> (&'static str, serde_json::Value) {
     let name = REGISTRY.iter().find(same).map_or("", |e| e.name);
     let parameters = match kind {
         Kind::Split { size, all } => {
-            serde_json::json!({ "size_bytes": size, "options": if all { "all" } else { "first" } })
+            vec![("size", size.si()), ("options", if all { "all" } else { "first" }.si())]
         }
-        Kind::Coalesce { size, hold, last } => serde_json::json!({
-            "size_bytes": size,
-            "hold_s": hold.as_secs_f64(),
-            "options": if last { "last" } else { "first" },
-        }),
-        Kind::Nat { timeout } => serde_json::json!({ "timeout_s": timeout.as_secs_f64() }),
-        Kind::AlterPayload { every } => serde_json::json!({ "every_bytes": every }),
-        Kind::AlterLength { every, grow } => serde_json::json!({ "every_bytes": every, "grow_bytes": grow }),
-        Kind::Pep { buffer, initial_window, hold } => serde_json::json!({
-            "buffer_bytes": buffer,
-            "initial_window_segments": initial_window,
-            "hold_s": hold.as_secs_f64(),
-        }),
-        Kind::Replay { count, after } => serde_json::json!({ "count": count, "after_s": after.as_secs_f64() }),
-        Kind::Acks { how: Pattern::Optimistic, .. } => serde_json::json!({}),
-        Kind::Acks { count, .. } => serde_json::json!({ "count": count }),
-        _ => serde_json::json!({}),
+        Kind::Coalesce { size, hold, last } => {
+            vec![("size", size.si()), ("hold", hold.si()), ("options", if last { "last" } else { "first" }.si())]
+        }
+        Kind::Nat { timeout } => vec![("timeout", timeout.si())],
+        Kind::AlterPayload { every } => vec![("every", every.si())],
+        Kind::AlterLength { every, grow } => vec![("every", every.si()), ("grow", grow.si())],
+        Kind::Pep { buffer, initial_window, hold } => {
+            vec![("buffer", buffer.si()), ("initial_window", initial_window.si()), ("hold", hold.si())]
+        }
+        Kind::Replay { count, after } => vec![("count", count.si()), ("after", after.si())],
+        Kind::Acks { how: Pattern::Optimistic, .. } => Vec::new(),
+        Kind::Acks { count, .. } => vec![("count", count.si())],
+        _ => Vec::new(),
     };
     (name, parameters)
 }

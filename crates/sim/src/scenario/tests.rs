@@ -8,6 +8,7 @@ use super::*;
 mod applications;
 mod keys;
 mod overrides;
+mod resolved;
 mod routes;
 
 const SHORT: &str = "[transfer]\n[[path]]\n";

@@ -2,63 +2,78 @@
 
 use serde_json::{Value, json};
 
-use super::{merge, with};
-use crate::scenario::application::{Application, Content, Draw, Extent, Law, Messages, Object, Page, Until, Video};
+use super::key::Resolved::{self, Nothing};
+use super::key::{Si, in_order, named};
+use super::{name_of, with};
+use crate::scenario::application::{Application, Content, Draw, Extent, Law, Messages, Object, Until, Video};
 use crate::scenario::model::Transfer;
+use crate::scenario::schema::{self, TRANSFER};
+use crate::scenario::words::DIRECTIONS;
 
+type Values = Vec<(&'static str, Value)>;
+
+/// What every transfer has, and the keys of its application.
 pub(super) fn transfer(t: &Transfer) -> Value {
-    let mut value = json!({
-        "direction": match (t.up, t.both) {
-            (_, true) => "both",
-            (true, false) => "up",
-            (false, false) => "down",
-        },
-        "start_s": t.start.as_secs_f64(),
-        "start_spread_s": t.start_spread.as_secs_f64(),
-        "read_rate_bps": t.read_rate.map(|octets| octets * 8),
+    let every = in_order(TRANSFER.parts[0].keys.iter(), |key| match key.name {
+        "direction" => Resolved::Value(name_of(DIRECTIONS, (t.up || t.both, t.both)).si()),
+        "start" => Resolved::Value(t.start.si()),
+        "start_spread" => Resolved::Value(t.start_spread.si()),
+        "read_rate" => Resolved::Value(t.read_rate.map(|octets| octets * 8).si()),
+        // Keys of the application.
+        "bytes" | "duration" => Nothing,
+        other => panic!("the resolved scenario says nothing of {other}, a key of a transfer"),
     });
-    let application = match &t.application {
-        Application::Bulk(extent) => with(json!({ "application": "bulk" }), until(*extent)),
+    let (application, values, content) = match &t.application {
+        Application::Bulk(extent) => ("bulk", until(*extent), None),
         Application::OnOff { extent, on, off, rate } => {
-            let on_off = json!({ "on_s": on.as_secs_f64(), "off_s": off.as_secs_f64(), "rate_bps": rate });
-            with(with(json!({ "application": "on-off" }), until(*extent)), on_off)
+            let mut values = until(*extent);
+            values.extend([("on", on.si()), ("off", off.si()), ("rate", rate.si())]);
+            ("on-off", values, None)
         }
-        Application::RequestResponse { request, response, count, think } => json!({
-            "application": "request-response",
-            "request_bytes": request,
-            "response_bytes": response,
-            "count": count,
-            "think_s": think.as_secs_f64(),
-        }),
+        Application::RequestResponse { request, response, count, think } => {
+            let values = vec![
+                ("request", request.si()),
+                ("response", response.si()),
+                ("count", count.si()),
+                ("think", think.si()),
+            ];
+            ("request-response", values, None)
+        }
         Application::ConstantRate { extent, rate } => {
-            with(with(json!({ "application": "constant-rate" }), until(*extent)), json!({ "rate_bps": rate }))
+            let mut values = until(*extent);
+            values.push(("rate", rate.si()));
+            ("constant-rate", values, None)
         }
-        Application::Messages(m) => messages(m),
-        Application::Page(p) => page(p),
-        Application::Video(v) => video(v),
+        Application::Messages(m) => ("messages", messages(m), None),
+        Application::Page(p) => {
+            let values =
+                vec![("connections", p.connections.si()), ("request", p.request.si()), ("think", p.think.si())];
+            ("page", values, Some(content(&p.content)))
+        }
+        Application::Video(v) => ("video", video(v), None),
     };
-    merge(&mut value, application);
-    value
+    let own = with(json!({ "application": application }), named(&TRANSFER, values));
+    with(with(every, own), content.unwrap_or_default())
 }
 
-fn messages(m: &Messages) -> Value {
+fn messages(m: &Messages) -> Values {
     let (count, length) = match m.until {
         Until::Count(n) => (Some(n), None),
-        Until::Duration(d) => (None, Some(d.as_secs_f64())),
+        Until::Duration(d) => (None, Some(d)),
     };
-    json!({
-        "application": "messages",
-        "message_bytes": drawn(&m.size, 1.0),
-        "interval_s": drawn(&m.interval, 1e9),
-        "deadline_s": m.deadline.map(|d| d.as_secs_f64()),
-        "count": count,
-        "extent_s": length,
-    })
+    vec![
+        ("message", drawn(&m.size, 1.0)),
+        ("interval", drawn(&m.interval, 1e9)),
+        ("deadline", m.deadline.si()),
+        ("count", count.si()),
+        ("duration", length.si()),
+    ]
 }
 
-fn page(p: &Page) -> Value {
+/// The objects of a page: a page that is drawn has the keys of its table, `bytes` as `page_bytes`.
+fn content(content: &Content) -> Value {
     let object = |o: &Object| json!({ "bytes": o.bytes, "after": o.after });
-    let content = match &p.content {
+    match content {
         Content::Written(objects) => json!({
             "objects": objects.len(),
             "page_bytes": objects.iter().map(|o| o.bytes).sum::<u64>(),
@@ -67,47 +82,47 @@ fn page(p: &Page) -> Value {
         Content::Drawn { objects, bytes, depth } => {
             json!({ "objects": objects, "page_bytes": bytes, "depth": depth })
         }
-    };
-    let how = json!({
-        "application": "page",
-        "connections": p.connections,
-        "request_bytes": p.request,
-        "think_s": p.think.as_secs_f64(),
-    });
-    with(how, content)
+    }
 }
 
-fn video(v: &Video) -> Value {
-    json!({
-        "application": "video",
-        "ladder_bps": v.ladder,
-        "segment_s": v.segment.as_secs_f64(),
-        "count": v.count,
-        "buffer_s": v.buffer.as_secs_f64(),
-        "startup_s": v.startup.as_secs_f64(),
-        "request_bytes": v.request,
-    })
+fn video(v: &Video) -> Values {
+    vec![
+        ("ladder", json!(v.ladder)),
+        ("segment", v.segment.si()),
+        ("count", v.count.si()),
+        ("buffer", v.buffer.si()),
+        ("startup", v.startup.si()),
+        ("request", v.request.si()),
+    ]
 }
 
 /// A number, or how it is drawn; `unit` is what the base unit is divided by.
 fn drawn(d: &Draw, unit: f64) -> Value {
     let of = |n: u64| if unit > 1.0 { json!(n as f64 / unit) } else { json!(n) };
     let most = (d.most < u64::MAX).then(|| of(d.most));
+    let law = |table: &schema::Table, name: &str, values: Values| with(json!({ "name": name }), named(table, values));
     match d.law {
         Law::Fixed(n) => of(n),
-        Law::Uniform { min, max } => json!({ "name": "uniform", "min": of(min), "max": of(max) }),
-        Law::Exponential { mean } => json!({ "name": "exponential", "mean": of(mean), "most": most }),
-        Law::Lognormal { median, sigma } => {
-            json!({ "name": "lognormal", "median": of(median), "sigma": sigma, "most": most })
+        Law::Uniform { min, max } => law(&schema::UNIFORM, "uniform", vec![("min", of(min)), ("max", of(max))]),
+        Law::Exponential { mean } => {
+            law(&schema::EXPONENTIAL, "exponential", vec![("mean", of(mean)), ("most", most.si())])
         }
-        Law::Pareto { min, alpha } => json!({ "name": "pareto", "min": of(min), "alpha": alpha, "most": most }),
+        Law::Lognormal { median, sigma } => {
+            let values = vec![("median", of(median)), ("sigma", sigma.si()), ("most", most.si())];
+            law(&schema::LOGNORMAL, "lognormal", values)
+        }
+        Law::Pareto { min, alpha } => {
+            let values = vec![("min", of(min)), ("alpha", alpha.si()), ("most", most.si())];
+            law(&schema::PARETO, "pareto", values)
+        }
     }
 }
 
-fn until(extent: Extent) -> Value {
-    match extent {
-        Extent::Bytes(n) => json!({ "extent_bytes": n, "extent_s": null }),
-        Extent::Duration(d) => json!({ "extent_bytes": null, "extent_s": d.as_secs_f64() }),
-        Extent::Run => json!({ "extent_bytes": null, "extent_s": null }),
-    }
+fn until(extent: Extent) -> Values {
+    let (octets, time) = match extent {
+        Extent::Bytes(n) => (Some(n), None),
+        Extent::Duration(d) => (None, Some(d)),
+        Extent::Run => (None, None),
+    };
+    vec![("bytes", octets.si()), ("duration", time.si())]
 }

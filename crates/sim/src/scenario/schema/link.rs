@@ -38,6 +38,7 @@ pub(super) static WIRE: &[Key] = &[
         "when a new delay is drawn: for each packet, at each application write (one draw for \
              both directions), or after each such interval",
     )
+    .json("delay_redraw")
     .often(10, Draw::Code)
     .directed(),
     key("overtaking", In(Range::Flag), Of(Setting::Flag(false)), "whether a packet may arrive before one sent earlier")

@@ -301,15 +301,20 @@ impl Key {
         if !self.json.is_empty() {
             return self.json.to_owned();
         }
-        let ending = match self.range().map(|(range, _)| range) {
-            Some(Range::Time(..)) => "_s",
-            Some(Range::Octets(..)) => "_bytes",
-            Some(Range::Rate(..)) => "_bps",
-            Some(Range::Packets(..)) => "_packets",
-            Some(Range::RoundTrips(..)) => "_srtt",
-            _ => "",
-        };
+        let ending = self.range().map_or("", |(range, _)| ending(range));
         format!("{}{ending}", self.name)
+    }
+}
+
+/// The unit of a range as the ending of a name in the resolved scenario; empty without a unit.
+pub(super) fn ending(range: Range) -> &'static str {
+    match range {
+        Range::Time(..) => "_s",
+        Range::Octets(..) => "_bytes",
+        Range::Rate(..) => "_bps",
+        Range::Packets(..) => "_packets",
+        Range::RoundTrips(..) => "_srtt",
+        _ => "",
     }
 }
 
@@ -381,6 +386,8 @@ const fn ms(n: u64) -> Duration {
 pub(super) const FASTEST: u64 = 1_000_000_000_000;
 /// The most packets of a queue.
 pub(super) const MOST_PACKETS: u64 = 10_000_000;
+/// The most octets of a queue.
+pub(super) const MOST_BYTES: u64 = 1_000_000_000_000;
 const RATE: Range = Range::Rate(1, FASTEST);
 /// One-way propagation delays of at most an hour, about that to Jupiter.
 const DELAY: Range = Range::Time(ZERO, HOUR);

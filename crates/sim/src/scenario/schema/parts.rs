@@ -143,6 +143,7 @@ pub(super) static MIDDLEBOX: &[Key] = &[
         "`alter-length`: octets put in front of the segment with such an offset, or taken from \
              its start",
     )
+    .json("grow_bytes")
     .often(40, Draw::Code),
     key(
         "buffer",
@@ -157,6 +158,7 @@ pub(super) static MIDDLEBOX: &[Key] = &[
         Text("`10`"),
         "`pep`: segments that it sends at first over the link (10 to the other side)",
     )
+    .json("initial_window_segments")
     .often(40, Draw::Spread(1, 5_000)),
     key(
         "count",

@@ -29,9 +29,11 @@ pub(super) static TRANSFER: &[Part] = &[
                 "the transfer ends after this amount. Not of a request/response transfer, messages, \
                  pages and films",
             )
-            .rival("duration"),
+            .rival("duration")
+            .json("extent_bytes"),
             key("duration", In(SPAN), Absent, "instead of `bytes`: the transfer ends this long after its start")
                 .rival("bytes")
+                .json("extent_s")
                 .example("\"20 s\""),
             key(
                 "direction",
@@ -116,6 +118,7 @@ pub(super) static TRANSFER: &[Part] = &[
                 "size of each message. The first is written when the connection is open",
             )
             .tables(LAWS)
+            .json("message_bytes")
             .example("\"1 kB\""),
             key(
                 "interval",
@@ -124,6 +127,7 @@ pub(super) static TRANSFER: &[Part] = &[
                 "time to the next message, whatever the connection does",
             )
             .tables(LAWS)
+            .json("interval_s")
             .example("\"20 ms\""),
             key("deadline", In(SPAN), Absent, "a message read later than this after its time is late")
                 .example("\"100 ms\""),
@@ -153,6 +157,7 @@ pub(super) static TRANSFER: &[Part] = &[
         title: "film",
         keys: &[
             key("ladder", Code("a list of 1 to 64 rates, rising"), Required, "qualities of the film in rising order")
+                .json("ladder_bps")
                 .example("[\"1 Mbit/s\", \"3 Mbit/s\"]"),
             key("segment", In(PLAYED), Of(Setting::Time(Duration::from_secs(4))), "playing time of a segment"),
             key(
