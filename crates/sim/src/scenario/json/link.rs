@@ -55,12 +55,10 @@ fn direction(d: &Direction) -> Value {
     let resolved = in_order(keys, |key| match key.name {
         "rate" => value(d.rate),
         "delay" => value(d.delay),
+        // A time is a field of its own, behind all others, as the key has taken times only later.
         "delay_variation" => match d.delay_variation {
             share @ Setting::Number(_) => value(share),
-            time => {
-                let schema::Value::Either(share, span) = key.value else { panic!("{} has one unit", key.name) };
-                quantities(key, [(share, None), (span, Some(time))])
-            }
+            _ => value(None::<Setting>),
         },
         "delay_redraw" => match d.delay_redraw {
             Redraw::Packet => redraw(key, "packet", None),
@@ -87,7 +85,17 @@ fn direction(d: &Direction) -> Value {
         "ecn_threshold" => value(d.ecn_threshold),
         other => panic!("the resolved scenario says nothing of {other}, a key of a direction"),
     });
-    with(resolved, more(&d.more, &PATH))
+    with(with(resolved, variation(d)), more(&d.more, &PATH))
+}
+
+/// The variation of the delay, if it is a time.
+fn variation(d: &Direction) -> Value {
+    let key = PATH.find("delay_variation").expect("paths have the key");
+    let schema::Value::Either(_, span) = key.value else { panic!("{} has one unit", key.name) };
+    match d.delay_variation {
+        time @ Setting::Time(_) => json!({ (format!("{}{}", key.name, ending(span))): time.si() }),
+        _ => json!({}),
+    }
 }
 
 const PACKETS: Range = Range::Packets(0, MOST_PACKETS);
