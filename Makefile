@@ -18,6 +18,10 @@
 #                     CRATE=sim MUTANTS=300: of the simulator; CRATE=python MUTANTS=100: of the Python package
 #   make fuzz         fuzzes every parser, and endpoints with lying peers, guided by coverage: MINUTES=60 each
 #   make scripts-public DIR=...  runs a checkout of packetdrill's scripts and prints the outcome of each
+#   make capi PREFIX=/usr/local DESTDIR=  installs the C interface: header, libraries, anabranch.pc
+#   make capi-dist    packs them as dist/anabranch-capi.tar.gz for users without Rust
+#   make capi-test    compiles and runs the example in C, also under address and undefined-behaviour sanitizers
+#   make ns3-test     runs the transfer over two links inside ns-3, if ns-3 is installed
 #   make bench        measures speed and memory
 #   make bench-check  compares them with the stored bounds
 #   make clean        removes .venv, target/ and dist/
@@ -53,7 +57,7 @@ LLVM_COV := $(or $(shell command -v cargo-llvm-cov),target/tools/bin/cargo-llvm-
 # Percent of the lines of `stack` that its tests run at least: two points under the last measurement.
 FLOOR_STACK := 95.6
 
-.PHONY: demo test release release-check semver lint coverage public-items columns rfc-map scripts-public bench bench-check check-long wheel fuzz mutants rfc-proved clean
+.PHONY: demo test release release-check semver lint coverage public-items columns rfc-map scripts-public bench bench-check check-long wheel fuzz mutants rfc-proved clean capi capi-dist capi-test ns3-test
 
 demo: $(VENV)/installed
 	$(BIN)/anabranch demo --out out/demo --force
@@ -141,6 +145,54 @@ wheel: $(VENV)/wheel
 MINUTES ?= 60
 fuzz:
 	fuzz/run $(MINUTES)
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+CAPI_PROFILE ?= release
+CC ?= cc
+# What a program needs that is linked with the static library.
+CAPI_SYSTEM := -lpthread -ldl -lm
+capi:
+	$(CARGO) build --profile $(CAPI_PROFILE) --locked --package anabranch-capi
+	install -d "$(DESTDIR)$(PREFIX)/include" "$(DESTDIR)$(PREFIX)/lib/pkgconfig"
+	install -m 644 crates/capi/include/anabranch.h "$(DESTDIR)$(PREFIX)/include/"
+	install -m 644 target/$(CAPI_PROFILE)/libanabranch.a "$(DESTDIR)$(PREFIX)/lib/"
+	install -m 755 target/$(CAPI_PROFILE)/libanabranch.so "$(DESTDIR)$(PREFIX)/lib/"
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)|" \
+		crates/capi/anabranch.pc.in > "$(DESTDIR)$(PREFIX)/lib/pkgconfig/anabranch.pc"
+
+capi-dist:
+	rm -rf target/capi-dist
+	$(MAKE) --no-print-directory capi PREFIX=/ DESTDIR=$(CURDIR)/target/capi-dist/anabranch-capi
+	sed -i 's|^prefix=.*|prefix=$${pcfiledir}/../..|' target/capi-dist/anabranch-capi/lib/pkgconfig/anabranch.pc
+	install -d dist
+	tar -C target/capi-dist -czf dist/anabranch-capi.tar.gz anabranch-capi
+
+# The sanitizers see the C program and what it passes on.
+capi-test: CAPI_PROFILE := lab
+capi-test: capi-stage
+	$(CARGO) test --profile lab --locked --package anabranch-capi
+	$(CC) -std=c11 -Wall -Wextra -Werror -O1 -Itarget/capi/include crates/capi/examples/pipe.c \
+		target/capi/lib/libanabranch.a $(CAPI_SYSTEM) -o target/capi/pipe
+	target/capi/pipe
+	$(CC) -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover -Itarget/capi/include \
+		crates/capi/examples/pipe.c target/capi/lib/libanabranch.a $(CAPI_SYSTEM) -o target/capi/pipe-sanitized
+	target/capi/pipe-sanitized
+
+.PHONY: capi-stage
+capi-stage:
+	$(MAKE) --no-print-directory capi CAPI_PROFILE=lab PREFIX=/ DESTDIR=$(CURDIR)/target/capi
+
+NS3_HEADERS := $(wildcard /usr/include/ns3/core-module.h)
+ifeq ($(NS3_HEADERS),)
+ns3-test:
+	@echo "skipped: ns-3 is not installed"
+else
+ns3-test: capi-stage
+	cmake -S integrations/ns3 -B target/ns3 -DANABRANCH_ROOT=$(CURDIR)/target/capi
+	cmake --build target/ns3 --parallel 2
+	LD_LIBRARY_PATH=target/capi/lib target/ns3/anabranch-two-links
+endif
 
 CRATE ?= stack
 MUTANTS ?= 600

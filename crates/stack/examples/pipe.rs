@@ -77,14 +77,12 @@ pub fn transfer() -> (usize, Instant) {
         }
         while let Some((_, event)) = client.poll_event() {
             match event {
-                // The second subflow: refused (None) until the server has sent its first multipath option.
+                // Refused before the server has sent its first multipath option.
+                Event::JoinsPossible => drop(client.open_subflow(id, second, false)),
                 Event::Connected | Event::SubflowEstablished(_) => println!("{now}: {event:?}"),
                 Event::Closed => over = true,
                 _ => {}
             }
-        }
-        if client.connection(id).is_some_and(|c| c.subflows().len() == 1) {
-            client.open_subflow(id, second, false);
         }
         if over {
             return (received, now);

@@ -12,7 +12,9 @@ use super::memory;
 use super::model::Protocol;
 use super::reader::Section;
 use super::schema::{CONNECTION, Value as Shape};
+use super::syntax;
 use super::units::TIME;
+use super::words::PROTOCOLS;
 
 /// Parameters of the engine; `known` has the algorithms that may be named.
 pub(super) fn config(section: &Section<'_>, protocol: Protocol, known: &Registries) -> Result<Config, Error> {
@@ -35,6 +37,41 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol, known: &Registri
         }
     }
     config.validate().map_err(|e| refused(e, section)).map(|()| config)
+}
+
+/// Turns the text of a scenario's `[connection]` table, without its heading, into the engine's
+/// configuration, for a program that drives the engine itself. The words, defaults and messages are
+/// those of a scenario. `known` has the algorithms that may be named.
+///
+/// ```
+/// use anabranch_sim::algorithms::registered;
+/// use anabranch_sim::scenario::connection_config;
+///
+/// let config = connection_config("scheduler = 'blest'\nsend_buffer = '1 MB'", &registered())?;
+/// assert_eq!((config.scheduler.name(), config.send_buffer), ("blest", Some(1_000_000)));
+/// let error = connection_config("path_manager = 'full-mesh'", &registered()).unwrap_err();
+/// assert!(error.to_string().starts_with("connection.path_manager: only the simulator carries it out"));
+/// # Ok::<(), anabranch_sim::scenario::Error>(())
+/// ```
+///
+/// # Errors
+/// The first fault found. Keys that only the simulator carries out are refused by name.
+pub fn connection_config(text: &str, known: &Registries) -> Result<Config, Error> {
+    let table = syntax::parse(text)?;
+    let read = || {
+        let section = Section::new(&table, &CONNECTION)?;
+        if let Some(key) = CONNECTION.keys().find(|key| key.simulated && section.has(key.name)) {
+            let remedy = "remove it: here the program that drives the engine decides this";
+            return Err(Error::at(key.name, "only the simulator carries it out", remedy));
+        }
+        let protocol = section.word("protocol", PROTOCOLS)?;
+        if protocol == Protocol::Udp {
+            let problem = "\"udp\" is a flow of the simulator, not a connection";
+            return Err(Error::at("protocol", problem, "allowed: \"mptcp\" or \"tcp\""));
+        }
+        config(&section, protocol, known)
+    };
+    read().map_err(|e: Error| e.within("connection"))
 }
 
 /// The algorithm that `key` names.

@@ -59,6 +59,7 @@ mod words;
 
 pub use anabranch_measures::ask::{Ask, go_on};
 pub use application::{Application, Extent};
+pub use config::connection_config;
 pub use error::Error;
 pub use model::*;
 pub use schema::keys;

@@ -5,9 +5,10 @@ use std::num::NonZeroU16;
 
 use super::endpoint::{ConnectionId, Endpoint};
 use super::error::{AdvertiseError, Gone};
+use super::keep::Keep;
 use crate::event::SubflowId;
 
-impl Endpoint {
+impl<K: Keep> Endpoint<K> {
     /// Tells the peer of a further address of ours (RFC 8684 3.4.1).
     ///
     /// # Errors

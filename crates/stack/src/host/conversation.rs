@@ -3,27 +3,32 @@
 use std::net::IpAddr;
 use std::num::NonZeroU16;
 
-use super::endpoint::{Addresses, Transmit};
-use super::octets::{Incoming, Outgoing};
+use super::endpoint::Addresses;
+use super::error::JoinError;
+use super::keep::Keep;
 use super::table::Tuples;
 use crate::Connection;
 use crate::event::{ArrivalKind, Event, SubflowId};
-use crate::mptcp::connection::Linger;
-use crate::segment::{AddrId, Mptcp, ResetReason, Segment, TcpRst};
+use crate::mptcp::connection::{JoinRefusal, Linger};
+use crate::segment::{AddrId, ResetReason, Segment, TcpRst};
 use crate::tcp::State;
 use crate::time::Instant;
-use crate::wire::checksum::Sum;
-use crate::wire::segment::payload_of;
 
 /// One connection.
 #[derive(Debug)]
-pub(super) struct Conversation {
+pub(super) struct Conversation<K> {
     pub connection: Connection,
     pub tuples: Tuples<Addresses>,
     /// The token of the connection, or what it was before the fall back to plain TCP.
     pub token: Option<u32>,
-    outgoing: Outgoing,
-    incoming: Incoming,
+    /// The octets, if the endpoint keeps them.
+    pub keep: K,
+    /// Octets written.
+    pub written: u64,
+    /// The last write was short: [`Event::Writable`] is due when there is room.
+    awaits_room: bool,
+    /// [`Event::JoinsPossible`] was reported, or will never be.
+    joins_settled: bool,
     /// Our addresses with their identifiers.
     local: Vec<(u8, IpAddr)>,
     /// The connection has ended, orderly or not.
@@ -40,7 +45,7 @@ pub(super) struct Conversation {
     pub deadline: Option<Instant>,
 }
 
-impl Conversation {
+impl<K: Keep> Conversation<K> {
     pub fn new(connection: Connection, addresses: Addresses) -> Self {
         let mut tuples = Tuples::default();
         tuples.bind(0, addresses);
@@ -48,8 +53,10 @@ impl Conversation {
             token: connection.token(),
             connection,
             tuples,
-            outgoing: Outgoing::default(),
-            incoming: Incoming::default(),
+            keep: K::default(),
+            written: 0,
+            awaits_room: false,
+            joins_settled: false,
             local: vec![(0, addresses.local.ip())],
             over: false,
             write_closed: false,
@@ -62,11 +69,10 @@ impl Conversation {
 
     /// Processes an arriving segment with its octets, and passes the resulting events to `tell`.
     pub fn handle(&mut self, now: Instant, id: SubflowId, segment: &Segment, octets: &[u8], tell: impl FnMut(Event)) {
-        let segment = Segment { payload: payload_of(octets, &segment.options), ..*segment };
         let in_order = self.connection.received();
-        self.connection.handle_segment(now, id, &segment);
+        self.connection.handle_segment(now, id, segment);
         self.take_events((octets, in_order), tell);
-        self.outgoing.trim(&self.connection);
+        self.keep.trim(&self.connection);
     }
 
     /// Passes waiting events to `tell`, and stores the octets of the segment that has arrived.
@@ -75,7 +81,9 @@ impl Conversation {
             match event {
                 Event::Arrived { kind: ArrivalKind::DuplicateInSubflow, .. } | Event::Window { .. } => {}
                 Event::Arrived { data, len, .. } => {
-                    self.incoming.place(data, octets.get(..len as usize).unwrap_or_default(), in_order);
+                    if self.keep.place(data, octets.get(..len as usize).unwrap_or_default(), in_order) {
+                        tell(event);
+                    }
                 }
                 Event::Closed | Event::Aborted(_) => {
                     self.over = true;
@@ -84,24 +92,29 @@ impl Conversation {
                 other => tell(other),
             }
         }
+        if self.awaits_room && self.connection.writable() > 0 && !self.over {
+            self.awaits_room = false;
+            tell(Event::Writable);
+        }
+        if !self.joins_settled {
+            match self.connection.join_refusal(None) {
+                None => {
+                    self.joins_settled = true;
+                    tell(Event::JoinsPossible);
+                }
+                Some(refusal) => self.joins_settled = refusal.is_final(),
+            }
+        }
     }
 
-    /// The next segment, with its octets and their checksum.
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
-        let t = self.connection.poll_transmit(now)?;
-        let payload = if t.segment.payload.len > 0 { self.outgoing.get(t.segment.payload) } else { Vec::new() };
-        let mut segment = t.segment;
-        add_to_checksum(&mut segment, Sum::of(&payload));
-        Some(Transmit { addresses: self.tuples.of(t.subflow), segment, payload })
-    }
-
-    /// Writes as many octets as fit and returns how many; `None` if our direction is closed.
-    pub fn write(&mut self, octets: &[u8]) -> Option<usize> {
+    /// Writes as many of `octets` octets as fit and returns how many; `None` if our direction is closed.
+    pub fn write(&mut self, octets: u64) -> Option<u64> {
         if self.write_closed || self.over {
             return None;
         }
-        let taken = self.connection.write(octets.len() as u64) as usize;
-        self.outgoing.append(&octets[..taken]);
+        let taken = self.connection.write(octets);
+        self.written += taken;
+        self.awaits_room = taken < octets;
         Some(taken)
     }
 
@@ -110,10 +123,9 @@ impl Conversation {
         self.connection.shutdown_write();
     }
 
-    pub fn read(&mut self, out: &mut [u8]) -> usize {
-        let n = self.connection.read(out.len() as u64) as usize;
-        self.incoming.take(&mut out[..n]);
-        n
+    /// Reads up to `octets` octets and returns how many.
+    pub fn read(&mut self, octets: u64) -> u64 {
+        self.connection.read(octets)
     }
 
     pub fn close(&mut self) {
@@ -126,12 +138,18 @@ impl Conversation {
         self.connection.abort();
     }
 
-    /// Opens a further subflow; `None` if there cannot be one, or no identifier is left for our address.
-    pub fn open_subflow(&mut self, addresses: Addresses, backup: bool) -> Option<SubflowId> {
-        let (local, remote) = (self.local_id(addresses.local.ip())?, self.remote_id(addresses.remote.ip()));
-        let subflow = self.connection.open_subflow(local, remote, backup)?;
+    /// Opens a further subflow.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    pub fn open_subflow(&mut self, addresses: Addresses, backup: bool) -> Result<SubflowId, JoinError> {
+        let local = self.local_id(addresses.local.ip()).ok_or(JoinError::NoIdentifier(addresses.local.ip()))?;
+        let remote = self.remote_id(addresses.remote.ip());
+        let refused = self.connection.join_refusal(Some(remote));
+        let opened = self.connection.open_subflow(local, remote, backup);
+        let subflow = opened.ok_or(JoinError::Refused(refused.unwrap_or(JoinRefusal::Closed)))?;
         self.assign(local, addresses.local.ip());
-        Some(subflow)
+        Ok(subflow)
     }
 
     /// Answers a SYN with MP_JOIN that arrived at `address`.
@@ -193,7 +211,7 @@ impl Conversation {
 
     /// Numbers of buffered octets: ours, and the peer's.
     pub fn buffered(&self) -> (usize, usize) {
-        (self.outgoing.len(), self.incoming.len())
+        self.keep.buffered()
     }
 
     /// The connection is no longer half-open: the port whose listener may have it in its backlog. Says so once.
@@ -216,21 +234,5 @@ impl Conversation {
     pub fn is_finished(&self) -> bool {
         let unread = !self.read_closed && self.connection.readable() > 0;
         self.over && !unread && self.connection.subflows().iter().all(|s| s.state() == State::Closed)
-    }
-}
-
-/// RFC 8684 3.3.1: adds the payload to the DSS checksum, which the engine computed as if the payload summed to zero. The checksum
-/// of an infinite mapping stays zero.
-fn add_to_checksum(segment: &mut Segment, octets: Sum) {
-    let (len, checksum) = match &mut segment.options.mptcp {
-        Mptcp::Dss(dss) => match &mut dss.mapping {
-            Some(m) => (m.len, &mut m.checksum),
-            None => return,
-        },
-        Mptcp::CapableAck { data: Some((len, checksum)), .. } => (*len, checksum),
-        _ => return,
-    };
-    if let Some(checksum) = checksum.as_mut().filter(|_| len > 0) {
-        *checksum = Sum(!*checksum).plus(octets).checksum();
     }
 }

@@ -11,19 +11,19 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 
 use super::backlog::Listener;
+use super::by_reference::Reference;
 use super::conversation::Conversation;
 use super::cookies::Cookies;
-use super::error::{Gone, InUse, WriteError};
+use super::error::{Gone, InUse, JoinError, WriteError};
+use super::keep::{Keep, Octets};
 use super::listen::{Welcome, admit, answer};
 use super::table::Table;
-use crate::event::{Event, SubflowId};
+use crate::event::{Event, SendKind, SubflowId};
 use crate::mptcp::keys::Entropy;
 use crate::segment::{Flags, Segment};
 use crate::tcp::State;
 use crate::time::Instant;
-use crate::wire::checksum::Sum;
-use crate::wire::segment::{Envelope, emit, parse, payload_of};
-use crate::{Config, Connection, wire};
+use crate::{Config, Connection};
 
 /// A 4-tuple, as seen from one end; a subflow keeps it (RFC 9293 3.9.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,30 +42,19 @@ impl Addresses {
     }
 }
 
-/// Identifies a connection of an [`Endpoint`]. Identifiers are never reused.
+/// Identifies a connection of an [`Endpoint`], by a number from 1 on. Identifiers are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(u64);
 
-/// A segment to send, with its octets.
-#[derive(Clone, Debug)]
-pub struct Transmit {
-    /// Source and destination.
-    pub addresses: Addresses,
-    /// The segment. A DSS checksum in it includes the octets.
-    pub segment: Segment,
-    /// The octets of its payload.
-    pub payload: Vec<u8>,
+impl From<u64> for ConnectionId {
+    fn from(number: u64) -> Self {
+        Self(number)
+    }
 }
 
-impl Transmit {
-    /// Appends the segment as an IP packet to `out`. `id` is its IPv4 identification, any number.
-    ///
-    /// # Errors
-    /// If the addresses are of different families.
-    pub fn emit(&self, id: u16, out: &mut Vec<u8>) -> Result<(), wire::Error> {
-        let envelope = Envelope { src: self.addresses.local, dst: self.addresses.remote, id };
-        // The checksum already includes the sum of the octets.
-        emit(&self.segment, &envelope, Some(Sum(0)), |to| to.copy_from_slice(&self.payload), out)
+impl From<ConnectionId> for u64 {
+    fn from(id: ConnectionId) -> Self {
+        id.0
     }
 }
 
@@ -78,16 +67,17 @@ const RESETS: usize = 256;
 /// Maximum number of connections of a listener that have taken data with the SYN and whose handshake is not complete (RFC 7413 5.1).
 const FAST_OPENS: usize = 64;
 
-/// The connections of one host.
+/// The connections of one host. `K` says who keeps the octets: the endpoint ([`Octets`], the default)
+/// or its driver ([`ByReference`](super::ByReference)).
 #[derive(Debug)]
-pub struct Endpoint {
+pub struct Endpoint<K: Keep = Octets> {
     pub(super) entropy: Entropy,
     /// Secret from which timestamp offsets are derived; `None`: no offsets.
     pub(super) offsets: Option<[u8; 32]>,
     pub(super) listening: BTreeMap<u16, Listener>,
     table: Table<Addresses, ConnectionId>,
     pub(super) tokens: BTreeMap<u32, ConnectionId>,
-    pub(super) connections: BTreeMap<ConnectionId, Conversation>,
+    pub(super) connections: BTreeMap<ConnectionId, Conversation<K>>,
     opened: u64,
     /// Connections that may have something to send.
     ready: VecDeque<ConnectionId>,
@@ -97,18 +87,11 @@ pub struct Endpoint {
     events: VecDeque<(ConnectionId, Event)>,
 }
 
-impl Endpoint {
-    /// Creates an endpoint. Keys, sequence numbers, ports ([`Endpoint::draw_port`]) and timestamp
-    /// offsets (RFC 7323 5.4) come from `secret`, which must be unpredictable and used only once.
-    pub fn new(secret: [u8; 32]) -> Self {
-        Self { offsets: Some(secret), ..Self::in_virtual_time(secret) }
-    }
-
-    /// Like [`Endpoint::new`], but timestamps show the driver's clock in ms, without offset.
-    pub fn in_virtual_time(secret: [u8; 32]) -> Self {
+impl<K: Keep> Endpoint<K> {
+    pub(super) fn from_secret(secret: [u8; 32], offsets: Option<[u8; 32]>) -> Self {
         Self {
             entropy: Entropy::new(secret),
-            offsets: None,
+            offsets,
             listening: BTreeMap::new(),
             table: Table::default(),
             tokens: BTreeMap::new(),
@@ -165,17 +148,25 @@ impl Endpoint {
         Ok(self.insert(connection, addresses))
     }
 
-    /// Opens a further subflow of a connection; a `backup` is used only when no other subflow works. `None` if the connection
-    /// cannot have one (now), the 4-tuple is in use, or 256 other addresses of ours have identifiers.
-    pub fn open_subflow(&mut self, id: ConnectionId, addresses: Addresses, backup: bool) -> Option<SubflowId> {
+    /// Opens a further subflow of a connection; a `backup` is used only when no other subflow works.
+    ///
+    /// # Errors
+    /// Why it cannot be opened. After an error that is [not final](JoinError::is_final), try again at
+    /// the next event of the connection: [`Event::JoinsPossible`] says that the peer has confirmed the keys.
+    pub fn open_subflow(
+        &mut self,
+        id: ConnectionId,
+        addresses: Addresses,
+        backup: bool,
+    ) -> Result<SubflowId, JoinError> {
         if self.find(addresses).is_some() {
-            return None;
+            return Err(JoinError::InUse(addresses));
         }
-        let c = self.connections.get_mut(&id)?;
+        let c = self.connections.get_mut(&id).ok_or(JoinError::Gone)?;
         let subflow = c.open_subflow(addresses, backup)?;
         self.bind(id, subflow, addresses);
         self.touch(id);
-        Some(subflow)
+        Ok(subflow)
     }
 
     /// A separate secret for each connection.
@@ -214,8 +205,8 @@ impl Endpoint {
 
     // ---- packets and time --------------------------------------------------------------------------------------
 
-    /// A segment arrives with its octets. `addresses` are as seen from this end.
-    pub fn handle_packet(&mut self, now: Instant, addresses: Addresses, segment: &Segment, payload: &[u8]) {
+    /// A segment arrives whose payload is described; `payload` has its octets, or nothing if the driver keeps them.
+    pub(super) fn arrive(&mut self, now: Instant, addresses: Addresses, segment: &Segment, payload: &[u8]) {
         let Some((id, subflow)) = self.find(addresses) else {
             return self.handle_stranger(now, addresses, segment, payload);
         };
@@ -232,22 +223,6 @@ impl Endpoint {
             });
         }
         self.touch(id);
-    }
-
-    /// Like [`Endpoint::handle_packet`], for an IP packet.
-    ///
-    /// # Errors
-    /// If it is not a TCP segment, or damaged.
-    pub fn handle_bytes(&mut self, now: Instant, packet: &[u8]) -> Result<(), wire::Error> {
-        let (segment, envelope, payload) = parse(packet)?;
-        let ip = wire::ip::View::new(packet)?;
-        let tcp = wire::tcp::View::new(ip.payload())?;
-        if !ip.checksum_ok() || tcp.checksum_ok(ip.src(), ip.dst(), ip.payload_len()) != Some(true) {
-            return Err(wire::Error::Field { what: "TCP checksum", value: tcp.checksum().into() });
-        }
-        let addresses = Addresses { local: envelope.dst, remote: envelope.src };
-        self.handle_packet(now, addresses, &segment, payload);
-        Ok(())
     }
 
     /// A segment whose 4-tuple is unknown.
@@ -281,7 +256,6 @@ impl Endpoint {
         }
         let Some(listener) = self.listening.get(&port) else { return };
         let (config, key, pending) = (listener.config.clone(), listener.key, listener.pending_fast_opens());
-        let syn = &Segment { payload: payload_of(payload, &syn.options), ..*syn };
         let mut connection = self.open_beyond(&config, syn, after);
         // RFC 7413 4.2: "MUST ignore all cookie options" when it is off; 5.1: while too many requests are pending, too.
         let cookie = (config.fast_open && pending < FAST_OPENS)
@@ -300,15 +274,16 @@ impl Endpoint {
         }
     }
 
-    /// The next segment to send, if there is one.
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+    /// The next segment to send, without its octets.
+    pub(super) fn next_segment(&mut self, now: Instant) -> Option<Reference> {
         if let Some((addresses, segment)) = self.resets.pop_front() {
-            return Some(Transmit { addresses, segment, payload: Vec::new() });
+            return Some(Reference { addresses, source: None, kind: SendKind::Control, segment });
         }
         while let Some(&id) = self.ready.front() {
             if let Some(c) = self.connections.get_mut(&id) {
-                if let Some(t) = c.poll_transmit(now) {
-                    return Some(t);
+                if let Some(t) = c.connection.poll_transmit(now) {
+                    let (addresses, source) = (c.tuples.of(t.subflow), Some((id, t.subflow)));
+                    return Some(Reference { addresses, source, kind: t.kind, segment: t.segment });
                 }
                 self.settle(now, id);
             }
@@ -387,28 +362,25 @@ impl Endpoint {
 
     // ---- the application's calls -------------------------------------------------------------------------------
 
-    pub(super) fn with<R>(&mut self, id: ConnectionId, call: impl FnOnce(&mut Conversation) -> R) -> Result<R, Gone> {
+    pub(super) fn with<R>(
+        &mut self,
+        id: ConnectionId,
+        call: impl FnOnce(&mut Conversation<K>) -> R,
+    ) -> Result<R, Gone> {
         let result = self.connections.get_mut(&id).map(call).ok_or(Gone)?;
         self.touch(id);
         Ok(result)
     }
 
-    /// Writes as many of `octets` as the send buffer has room for and returns how many. Offer the rest again when data has been
-    /// acknowledged.
-    ///
-    /// # Errors
-    /// If the connection is gone, or its direction closed.
-    pub fn write(&mut self, id: ConnectionId, octets: &[u8]) -> Result<usize, WriteError> {
-        let written = self.with(id, |c| c.write(octets)).map_err(|Gone| WriteError::Gone)?;
-        written.ok_or(WriteError::Closed)
-    }
-
-    /// Reads octets that are in order, as many as fit into `out`, and returns how many.
-    ///
-    /// # Errors
-    /// If the connection is gone.
-    pub fn read(&mut self, id: ConnectionId, out: &mut [u8]) -> Result<usize, Gone> {
-        self.with(id, |c| c.read(out))
+    /// Writes up to `octets` octets and passes to `store` how many the send buffer has taken.
+    pub(super) fn write_with(
+        &mut self,
+        id: ConnectionId,
+        octets: u64,
+        store: impl FnOnce(&mut K, u64),
+    ) -> Result<u64, WriteError> {
+        let written = self.with(id, |c| c.write(octets).inspect(|&taken| store(&mut c.keep, taken)));
+        written.map_err(|Gone| WriteError::Gone)?.ok_or(WriteError::Closed)
     }
 
     /// The application will write no more; the peer's data can still be read.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use super::endpoint::Addresses;
+use crate::mptcp::connection::JoinRefusal;
 
 /// The connection does not exist, or not any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,43 @@ impl fmt::Display for InUse {
 }
 
 impl std::error::Error for InUse {}
+
+/// Why a subflow cannot be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinError {
+    /// The connection does not exist, or not any more.
+    Gone,
+    /// The 4-tuple belongs to another subflow.
+    InUse(Addresses),
+    /// All 256 address identifiers of the connection (RFC 8684 3.2) belong to other addresses.
+    NoIdentifier(IpAddr),
+    /// The connection does not take one.
+    Refused(JoinRefusal),
+}
+
+impl JoinError {
+    /// Returns true if the connection can never open this subflow, false if a later attempt may succeed.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Gone | Self::NoIdentifier(_) => true,
+            Self::InUse(_) => false,
+            Self::Refused(refusal) => refusal.is_final(),
+        }
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone => Gone.fmt(f),
+            Self::InUse(addresses) => InUse(*addresses).fmt(f),
+            Self::NoIdentifier(address) => AdvertiseError::NoIdentifier(*address).fmt(f),
+            Self::Refused(refusal) => refusal.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for JoinError {}
 
 /// Why an address cannot be advertised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

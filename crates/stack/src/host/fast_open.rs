@@ -1,6 +1,7 @@
 //! TCP Fast Open (RFC 7413) as an endpoint's user sees it: the key of a server's cookies, and whether a server has given us one.
 
 use super::endpoint::{Addresses, Endpoint};
+use super::keep::Keep;
 use crate::Config;
 use crate::segment::Cookie;
 use crate::time::Instant;
@@ -8,7 +9,7 @@ use crate::time::Instant;
 /// Cookie and MSS that a server gave us; `None` before the first cookie.
 type Known = Option<(Cookie, Option<u16>)>;
 
-impl Endpoint {
+impl<K: Keep> Endpoint<K> {
     /// The cookies that the listener of `port` gives are made with `key` from now on, and only those it takes. RFC 7413 6.3.4: servers behind
     /// one address "should use the same key"; 4.1.2: a key should be changed from time to time. `None`: a key of this host's own. Without a
     /// listener nothing happens.

@@ -1,9 +1,10 @@
 //! What routers say of segments: ICMP.
 
 use super::endpoint::{Addresses, Endpoint};
+use super::keep::Keep;
 use crate::time::Instant;
 
-impl Endpoint {
+impl<K: Keep> Endpoint<K> {
     /// ICMP "fragmentation needed" (RFC 1191) or ICMPv6 "packet too big" (RFC 8201) about a segment of ours with these addresses and the sequence
     /// number `seq`: packets may have `mtu` octets there. The caller has taken the message apart. An MTU that no link of the family has is
     /// ignored (RFC 1191 3: 68; RFC 8201 4: 1280).

@@ -7,7 +7,7 @@
 //!   3.10.7.1)
 //! - [`table`]: the connection and subflow of each 4-tuple
 //! - [`octets`]: send and receive buffers; segments refer to their octets by offset
-//! - [`endpoint`]: all of these together
+//! - [`endpoint`]: all of these together. [`Octets`] or [`ByReference`] says who keeps the octets
 //! - [`path_manager`]: which addresses a connection advertises, and which subflows it opens
 //!
 //! `listen` and `table` work with any kind of address. The simulator uses them too; its addresses are numbers and its payloads are
@@ -54,11 +54,13 @@
 
 mod addresses;
 mod backlog;
+mod by_reference;
 mod conversation;
 mod cookies;
 pub mod endpoint;
 mod error;
 mod fast_open;
+mod keep;
 pub mod listen;
 mod messages;
 pub mod octets;
@@ -66,6 +68,10 @@ pub mod path_manager;
 mod reopening;
 pub mod table;
 mod unpredictable;
+mod with_octets;
 
-pub use endpoint::{Addresses, ConnectionId, Endpoint, Transmit};
-pub use error::{AdvertiseError, Gone, InUse, WriteError};
+pub use by_reference::Reference;
+pub use endpoint::{Addresses, ConnectionId, Endpoint};
+pub use error::{AdvertiseError, Gone, InUse, JoinError, WriteError};
+pub use keep::{ByReference, Keep, Octets};
+pub use with_octets::Transmit;

@@ -70,14 +70,7 @@ impl Outgoing {
         if gone < BATCH.max(self.octets.len() as u64 / 2) {
             return;
         }
-        let mut needed = RangeSet::default();
-        for subflow in connection.subflows().iter().filter(|s| s.state() != State::Closed) {
-            for (start, end) in
-                subflow.sender.board.iter().filter(|s| !s.is_fin()).map(|s| (s.data, s.data + u64::from(s.len)))
-            {
-                needed.insert(start, end.min(acknowledged));
-            }
-        }
+        let needed = in_flight(connection, acknowledged);
         let piece = |(start, end): (u64, u64)| (start, self.get(Payload::new(start, (end - start) as u32)));
         self.pieces = needed.iter().map(piece).collect();
         self.octets.drain(..gone as usize);
@@ -93,6 +86,19 @@ impl Outgoing {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// Ranges of our stream before the offset `acknowledged` that are in flight on some subflow.
+pub(super) fn in_flight(connection: &Connection, acknowledged: u64) -> RangeSet {
+    let mut needed = RangeSet::default();
+    for subflow in connection.subflows().iter().filter(|s| s.state() != State::Closed) {
+        for (start, end) in
+            subflow.sender.board.iter().filter(|s| !s.is_fin()).map(|s| (s.data, s.data + u64::from(s.len)))
+        {
+            needed.insert(start, end.min(acknowledged));
+        }
+    }
+    needed
 }
 
 /// Octets of the peer's stream.

@@ -3,11 +3,12 @@
 //! have to bring TIME-WAIT back. Any other SYN is answered with a challenge ACK (RFC 5961 4.2).
 
 use super::endpoint::{Addresses, ConnectionId, Endpoint};
+use super::keep::Keep;
 use crate::event::SubflowId;
 use crate::segment::{Flags, Mptcp, Segment};
 use crate::{Config, Connection};
 
-impl Endpoint {
+impl<K: Keep> Endpoint<K> {
     /// Forgets the connection on whose subflow `syn` arrives, if that is to open a new one: its initial sequence number has to lie at or
     /// beyond what is returned (3.6.1: "larger than the largest sequence number it used on the previous connection incarnation").
     pub(super) fn make_way(

@@ -38,6 +38,7 @@ use ending::FastClose;
 pub use ending::Linger;
 use fallback::Failing;
 use manner::Manner;
+pub use opening::JoinRefusal;
 use plain::Plain;
 pub use predicted::Predicted;
 use retransmit::Retransmission;

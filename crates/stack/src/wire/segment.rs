@@ -21,7 +21,7 @@ use super::mptcp::{CapableFlags, MptcpOption};
 use super::option::{self, NOP, TcpOption};
 use super::{Error, ip, tcp};
 use crate::segment::{
-    AddrId, AddrIds, Advertised, Dss, Mptcp, OPTION_SPACE, Options, Payload, ResetReason, Segment, Signal, TcpRst,
+    AddrId, AddrIds, Advertised, Dss, Ecn, Mptcp, OPTION_SPACE, Options, Payload, ResetReason, Segment, Signal, TcpRst,
 };
 
 /// What a packet has beside its segment: addresses, ports, identification.
@@ -72,15 +72,7 @@ pub fn emit(
     };
     ip.emit(out)?;
     let start = out.len();
-    let header = tcp::Header {
-        src_port: envelope.src.port(),
-        dst_port: envelope.dst.port(),
-        seq: segment.seq,
-        ack: segment.ack,
-        flags: segment.flags,
-        window: segment.window,
-    };
-    header.emit(option_len, out)?;
+    header_of(segment, (envelope.src.port(), envelope.dst.port())).emit(option_len, out)?;
     // The payload is written first, behind the room for the options: their checksum depends on it.
     let options_at = out.len();
     out.resize(options_at + option_len + payload_len, 0);
@@ -95,6 +87,36 @@ pub fn emit(
     out.copy_within(end.., options_at);
     out.truncate(end);
     tcp::fill_checksum(&mut out[start..], envelope.src.ip(), envelope.dst.ip())
+}
+
+fn header_of(segment: &Segment, (src_port, dst_port): (u16, u16)) -> tcp::Header {
+    let &Segment { seq, ack, flags, window, .. } = segment;
+    tcp::Header { src_port, dst_port, seq, ack, flags, window }
+}
+
+/// Appends the TCP header of `segment` with its options and no payload, for source and destination port `ports`. The
+/// checksum of the header is zero; a DSS checksum is that of the typed segment.
+///
+/// # Errors
+/// If the options do not fit.
+pub fn emit_tcp(segment: &Segment, ports: (u16, u16), out: &mut Vec<u8>) -> Result<(), Error> {
+    header_of(segment, ports).emit(segment.options.wire_len() as usize, out)?;
+    emit_options(&segment.options, Sum(0), out);
+    Ok(())
+}
+
+/// The segment whose TCP header is `view`, with the ECN field of its IP header; `payload` are its octets.
+pub fn parse_tcp(view: &tcp::View<'_>, ecn: Ecn, payload: &[u8]) -> Segment {
+    let options = parse_options(view.options());
+    Segment {
+        seq: view.seq(),
+        ack: view.ack(),
+        window: view.window(),
+        flags: view.flags(),
+        ecn,
+        payload: payload_of(payload, &options),
+        options,
+    }
 }
 
 /// Appends `options`, padded to whole words; `mapped` is added to the DSS checksum if there is one.
@@ -221,16 +243,7 @@ pub fn parse(bytes: &[u8]) -> Result<(Segment, Envelope, &[u8]), Error> {
     let view = tcp::View::new(ip.payload())?;
     super::require("TCP segment", ip.payload(), ip.payload_len().max(view.header_len()))?;
     let payload = view.payload();
-    let options = parse_options(view.options());
-    let segment = Segment {
-        seq: view.seq(),
-        ack: view.ack(),
-        window: view.window(),
-        flags: view.flags(),
-        ecn: ip.ecn(),
-        payload: payload_of(payload, &options),
-        options,
-    };
+    let segment = parse_tcp(&view, ip.ecn(), payload);
     let envelope = Envelope {
         src: SocketAddr::new(ip.src(), view.src_port()),
         dst: SocketAddr::new(ip.dst(), view.dst_port()),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use anabranch_stack::event::{EndReason, Event};
-use anabranch_stack::host::{Addresses, AdvertiseError, ConnectionId, Endpoint, Gone, Transmit, WriteError};
+use anabranch_stack::host::{Addresses, AdvertiseError, ConnectionId, Endpoint, Gone, JoinError, Transmit, WriteError};
+use anabranch_stack::mptcp::connection::JoinRefusal;
 use anabranch_stack::segment::{AddrId, Flags, Mptcp, Payload, ResetReason, Segment, Signal, TcpRst};
 use anabranch_stack::time::{Duration, Instant};
 use anabranch_stack::{Config, Connection};
@@ -167,7 +168,7 @@ fn exchange(config: &Config, weather: Weather, data: &[u8]) -> World {
         if up == data.len() {
             w.ends[0].shutdown_write(id).ok();
         }
-        joined = joined || w.ends[0].open_subflow(id, addresses(1001), false).is_some();
+        joined = joined || w.ends[0].open_subflow(id, addresses(1001), false).is_ok();
         if !w.step() {
             break;
         }
@@ -245,7 +246,7 @@ fn segments_for_nobody_are_answered_with_resets_and_resets_are_not() {
     let mut answer = |port: u16, segment: Segment| {
         let mut to = addresses(1000).reversed();
         to.local.set_port(port);
-        server.handle_packet(Instant::ZERO, to, &segment, &[]);
+        server.handle_packet(Instant::ZERO, to, &segment, &vec![0; segment.payload.len as usize]);
         let answer = server.poll_transmit(Instant::ZERO);
         if let Some(t) = &answer {
             assert_eq!((t.addresses, t.payload.len()), (to, 0));
@@ -438,7 +439,7 @@ fn there_are_256_identifiers_of_addresses_and_no_more() {
     assert_eq!(w.ends[1].advertise(peer, address(256)), Err(AdvertiseError::NoIdentifier(address(256))));
     assert_eq!(w.ends[1].advertise(peer, address(255)), Ok(()), "it has one");
     let elsewhere = Addresses { local: (address(256), 80).into(), ..addresses(1000).reversed() };
-    assert_eq!(w.ends[1].open_subflow(peer, elsewhere, false), None);
+    assert_eq!(w.ends[1].open_subflow(peer, elsewhere, false), Err(JoinError::NoIdentifier(address(256))));
     while w.ends[1].poll_transmit(w.now).is_some() {}
     let refused = join_at(&mut w, peer, 256);
     let why = Some(TcpRst { transient: false, reason: ResetReason::RESOURCES });
@@ -455,7 +456,7 @@ fn a_refused_join_takes_no_identifier() {
     for n in 1..=300 {
         assert_eq!(join_at(&mut w, peer, n).flags, Flags::RST.with(Flags::ACK));
         let from = Addresses { local: (address(n), 1000).into(), ..addresses(1000) };
-        assert_eq!(w.ends[0].open_subflow(id, from, false), None);
+        assert_eq!(w.ends[0].open_subflow(id, from, false), Err(JoinError::Refused(JoinRefusal::Full)));
     }
     for side in 0..2 {
         assert_eq!(w.ends[side].advertise([id, peer][side], address(300)), Ok(()));
@@ -505,7 +506,7 @@ fn a_dead_subflow_does_not_keep_what_passes_by_another() {
         if written < data.len() {
             written += w.ends[0].write(id, &data[written..]).expect("it is open");
         }
-        w.ends[0].open_subflow(id, addresses(1001), false);
+        let _ = w.ends[0].open_subflow(id, addresses(1001), false);
         if written > 1_000_000 {
             w.dead = Some(1001);
         }

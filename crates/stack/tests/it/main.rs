@@ -7,7 +7,6 @@
 //! - [`host`]: endpoints with addresses and octets, over a network that does what networks do
 //! - [`mptcp_bench`]: one MPTCP endpoint against a hand-written peer
 
-#[allow(dead_code, reason = "more than each of its users needs")]
 mod attack;
 mod attack_blind;
 mod attack_flood;
@@ -15,6 +14,8 @@ mod attack_peer;
 mod attack_signals;
 mod bench;
 mod bursts;
+#[allow(dead_code, reason = "more than each of its users needs")]
+mod by_reference;
 mod closing;
 mod conformance;
 mod coupled_ack;

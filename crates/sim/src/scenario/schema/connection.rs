@@ -148,10 +148,12 @@ static NAMES: &[Key] = &[
                  server sends it with its first ACK of data",
     )
     .linux("\"one-per-interface\"", "each path is a subflow")
-    .often(15, Draw::Any),
+    .often(15, Draw::Any)
+    .simulated(),
     key("path_changes", Code("a list of tables"), Text("[]"), "[later changes of paths](#changes-of-paths)")
         .lists(&[&PATH_CHANGE])
-        .linux("[]", "Linux' path manager has no schedule"),
+        .linux("[]", "Linux' path manager has no schedule")
+        .simulated(),
     key(
         "ack_discard",
         In(RATIO),
@@ -161,14 +163,21 @@ static NAMES: &[Key] = &[
     )
     .aside()
     .heeded()
-    .often(2, Draw::Share(10.0)),
+    .often(2, Draw::Share(10.0))
+    .simulated(),
     key("name", Name, Text("\"connection0\""), "in tables and plots: 1 to 64 letters, digits, `-`, `_` or `.`")
-        .heeded(),
-    key("client", Code("a host"), Text("\"client\""), "who opens and who accepts; required in the long form").heeded(),
-    key("server", Code("a host"), Text("\"server\""), "who opens and who accepts; required in the long form").heeded(),
+        .heeded()
+        .simulated(),
+    key("client", Code("a host"), Text("\"client\""), "who opens and who accepts; required in the long form")
+        .heeded()
+        .simulated(),
+    key("server", Code("a host"), Text("\"server\""), "who opens and who accepts; required in the long form")
+        .heeded()
+        .simulated(),
     key("paths", Code("a list of routes"), Absent, "the first carries the first handshake")
         .heeded()
-        .example("[\"path0\"]"),
+        .example("[\"path0\"]")
+        .simulated(),
 ];
 
 /// The last part is that of `[[connection]]` alone.
@@ -187,4 +196,5 @@ static OWN_TRANSFER: &[Key] =
     &[key("transfer", Code("a table"), Required, "what is transferred: the keys of `[transfer]`")
         .tables(&[&TRANSFER])
         .heeded()
+        .simulated()
         .example("{ bytes = \"50 MB\" }")];

@@ -125,6 +125,9 @@ pub struct Key {
     /// `anabranch new` writes the key commented out: it takes the place of another key, or needs
     /// one.
     pub aside: bool,
+    /// Only the simulator carries the key out: another driver of the engine refuses it
+    /// ([`connection_config`](super::connection_config)).
+    pub simulated: bool,
     /// The reader stores the value in [`More`](super::model::More), not in a field of the model.
     pub stored: bool,
     /// The key that a value from `--set` removes from the same table.
@@ -151,6 +154,7 @@ const fn key(name: &'static str, value: Value, default: Default, meaning: &'stat
         json: "",
         left_out: false,
         aside: false,
+        simulated: false,
         stored: false,
         rival: "",
         often: 0,
@@ -206,6 +210,11 @@ impl Key {
 
     const fn aside(mut self) -> Self {
         self.aside = true;
+        self
+    }
+
+    const fn simulated(mut self) -> Self {
+        self.simulated = true;
         self
     }
 

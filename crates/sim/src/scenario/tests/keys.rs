@@ -122,3 +122,22 @@ fn each_key_has_a_meaning_that_a_sentence_can_begin_with() {
     }
     assert_eq!(keys().len(), TABLES.iter().map(|table| table.keys().count()).sum::<usize>());
 }
+
+/// Every key of `[connection]` is either refused for other drivers of the engine, or read for them: it
+/// changes the configuration, or a wrong value is refused.
+#[test]
+fn the_keys_of_a_connection_reach_other_drivers_or_are_refused_by_name() {
+    let known = crate::algorithms::registered();
+    let read = |text: &str| crate::scenario::connection_config(text, &known);
+    for table in TABLES.iter().filter(|table| table.name == "connection") {
+        for key in table.keys() {
+            let said = read(&format!("{} = {{ none = 1 }}", key.name)).expect_err(key.name).to_string();
+            assert!(said.starts_with(&format!("connection.{}", key.name)), "{said}");
+            assert_eq!(said.contains("only the simulator carries it out"), key.simulated, "{said}");
+        }
+    }
+    let said = read("controler = 'olia'").expect_err("misspelt").to_string();
+    assert!(said.starts_with("connection.controler: unknown key") && said.contains("\"controller\""), "{said}");
+    assert!(read("protocol = 'udp'").expect_err("no connection").to_string().contains("flow of the simulator"));
+    assert!(!read("protocol = 'tcp'").expect("plain").mptcp);
+}

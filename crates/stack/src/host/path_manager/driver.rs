@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 
 use super::{Attempt, Change, Join, Local, Pair, PathManager};
 use crate::event::{Event, SubflowId};
-use crate::host::{Addresses, ConnectionId, Endpoint};
+use crate::host::{Addresses, ConnectionId, Endpoint, Keep};
 use crate::segment::AddrId;
 use crate::tcp::State;
 use crate::time::Instant;
@@ -13,9 +13,9 @@ use crate::time::Instant;
 /// Tells `manager` of an event of the connection `id`, and advertises what the manager announces.
 /// `opened`: we opened the connection. Call [`open_subflows`] afterwards, and whenever the
 /// manager's [timeout](PathManager::poll_timeout) has come.
-pub fn handle_event(
+pub fn handle_event<K: Keep>(
     manager: &mut dyn PathManager,
-    endpoint: &mut Endpoint,
+    endpoint: &mut Endpoint<K>,
     now: Instant,
     (id, opened): (ConnectionId, bool),
     event: &Event,
@@ -47,9 +47,9 @@ pub fn handle_event(
 
 /// Tells `manager` what becomes of an address of ours, and the peer of the connection `id` what it
 /// has to know.
-pub fn handle_local(
+pub fn handle_local<K: Keep>(
     manager: &mut dyn PathManager,
-    endpoint: &mut Endpoint,
+    endpoint: &mut Endpoint<K>,
     now: Instant,
     id: ConnectionId,
     change: Change,
@@ -70,7 +70,7 @@ pub fn handle_local(
 }
 
 /// An address that has no identifier left is neither advertised nor joined from.
-fn announce(endpoint: &mut Endpoint, id: ConnectionId, local: Local) {
+fn announce<K: Keep>(endpoint: &mut Endpoint<K>, id: ConnectionId, local: Local) {
     let _ = endpoint.identify(id, local.addr, local.id);
     if local.signal {
         let _ = endpoint.advertise_port(id, local.addr, local.port);
@@ -80,12 +80,12 @@ fn announce(endpoint: &mut Endpoint, id: ConnectionId, local: Local) {
 /// Opens the subflows of the connection `id` whose time has come, each from the port that `port`
 /// returns for the join. Returns true if a subflow was opened: then the endpoint has segments to
 /// send.
-pub fn open_subflows(
+pub fn open_subflows<K: Keep>(
     manager: &mut dyn PathManager,
-    endpoint: &mut Endpoint,
+    endpoint: &mut Endpoint<K>,
     now: Instant,
     id: ConnectionId,
-    port: &mut dyn FnMut(&mut Endpoint, &Join, SocketAddr) -> Option<u16>,
+    port: &mut dyn FnMut(&mut Endpoint<K>, &Join, SocketAddr) -> Option<u16>,
 ) -> bool {
     let (mut opened, limit) = (false, manager.limit());
     while manager.open_next(now, &mut |join| attempt(endpoint, id, limit, join, port)).is_some() {
@@ -94,12 +94,12 @@ pub fn open_subflows(
     opened
 }
 
-fn attempt(
-    endpoint: &mut Endpoint,
+fn attempt<K: Keep>(
+    endpoint: &mut Endpoint<K>,
     id: ConnectionId,
     limit: usize,
     join: &Join,
-    port: &mut dyn FnMut(&mut Endpoint, &Join, SocketAddr) -> Option<u16>,
+    port: &mut dyn FnMut(&mut Endpoint<K>, &Join, SocketAddr) -> Option<u16>,
 ) -> Attempt {
     let Some(connection) = endpoint.connection(id).filter(|c| c.is_multipath()) else { return Attempt::Never };
     let is_open = |&s: &SubflowId| connection.subflows()[s].state() != State::Closed;
@@ -114,7 +114,7 @@ fn attempt(
     let Some(port) = port(endpoint, join, remote) else { return Attempt::Never };
     let addresses = Addresses { local: SocketAddr::new(local.addr, port), remote };
     match endpoint.open_subflow(id, addresses, join.backup) {
-        Some(_) => Attempt::Opened,
-        None => Attempt::NotYet,
+        Ok(_) => Attempt::Opened,
+        Err(_) => Attempt::NotYet,
     }
 }

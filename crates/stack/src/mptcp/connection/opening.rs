@@ -1,5 +1,7 @@
 //! Subflows: opening, accepting and refusing them.
 
+use core::fmt;
+
 use super::Connection;
 use crate::event::{EndReason, SubflowId};
 use crate::mptcp::handshake::{Join, Member};
@@ -10,15 +12,64 @@ use crate::tcp::subflow::{State, Subflow};
 /// Maximum number of half-open joins, whose third ACK is still missing: as many as there may be subflows.
 const HALF_OPEN: usize = 255;
 
+/// Why a connection opens no further subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinRefusal {
+    /// The peer has not sent a DSS yet (RFC 8684 3.1): "not yet".
+    Unconfirmed,
+    /// The limit of subflows is reached: "not yet", one of them may end.
+    Full,
+    /// The connection is plain TCP.
+    Plain,
+    /// The connection has ended.
+    Closed,
+    /// The peer takes no subflows to the address of the first one (RFC 8684 3.1, flag C).
+    NoJoin,
+}
+
+impl JoinRefusal {
+    /// Returns true if the refusal will never be lifted.
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::Unconfirmed | Self::Full)
+    }
+}
+
+impl fmt::Display for JoinRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unconfirmed => {
+                "no subflow can be opened before the peer's first DSS: try again at the event JoinsPossible"
+            }
+            Self::Full => "the connection has as many subflows as subflow_limit allows: end one, or raise the limit",
+            Self::Plain => "the connection is plain TCP, which has one subflow: the event Fallback says why",
+            Self::Closed => "the connection has ended",
+            Self::NoJoin => "the peer takes no further subflow to its first address: use one that it has advertised",
+        })
+    }
+}
+
 impl Connection {
+    /// Returns why [`Connection::open_subflow`] to the peer's address `remote_id` would open nothing now; `None` if it would
+    /// open a subflow. Without `remote_id`, the address is left out of account.
+    pub fn join_refusal(&self, remote_id: Option<u8>) -> Option<JoinRefusal> {
+        if self.closed {
+            Some(JoinRefusal::Closed)
+        } else if self.negotiation.is_plain() {
+            Some(JoinRefusal::Plain)
+        } else if !self.negotiation.has_seen_dss() || !self.negotiation.is_multipath() {
+            Some(JoinRefusal::Unconfirmed)
+        } else if self.manner.no_join && remote_id == Some(0) {
+            // RFC 8684 3.1: flag C, "the receiver MUST NOT try to open any additional subflows toward this address and port".
+            Some(JoinRefusal::NoJoin)
+        } else {
+            self.is_full().then_some(JoinRefusal::Full)
+        }
+    }
+
     /// Opens a further subflow from our address `local_id` to the peer's address `remote_id`, as a backup if `backup`. Returns
     /// `None` unless the connection is multipath, has received a DSS (RFC 8684 3.1) and is below its limit of subflows, and the peer takes subflows there.
     pub fn open_subflow(&mut self, local_id: u8, remote_id: u8, backup: bool) -> Option<SubflowId> {
-        if !self.negotiation.has_seen_dss() || !self.negotiation.is_multipath() || self.closed || self.is_full() {
-            return None;
-        }
-        // RFC 8684 3.1: flag C, "the receiver MUST NOT try to open any additional subflows toward this address and port".
-        if self.manner.no_join && remote_id == 0 {
+        if self.join_refusal(Some(remote_id)).is_some() {
             return None;
         }
         self.fast.invalidate();

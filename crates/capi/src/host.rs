@@ -1,0 +1,170 @@
+//! A host, and how its functions are guarded.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anabranch_stack::host::{ByReference, ConnectionId, Endpoint};
+use anabranch_stack::time::Instant;
+
+use crate::paths::Managed;
+use crate::status::{
+    ANABRANCH_ARGUMENT, ANABRANCH_FORM, ANABRANCH_OK, ANABRANCH_PANIC, Fault, check_size, fault, given, null, put,
+    report,
+};
+
+/// A host with its connections: an opaque handle. One thread at a time may use it.
+#[derive(Debug)]
+pub struct anabranch_host {
+    pub(crate) form: Form,
+    pub(crate) managed: BTreeMap<ConnectionId, Managed>,
+    /// First and last local port that the host draws.
+    pub(crate) ports: (u16, u16),
+    /// Buffer for headers and packets.
+    pub(crate) buffer: Vec<u8>,
+    now: Instant,
+    panicked: bool,
+}
+
+/// Who keeps the octets.
+#[derive(Debug)]
+pub(crate) enum Form {
+    Octets(Box<Endpoint>),
+    Reference(Box<Endpoint<ByReference>>),
+}
+
+/// Evaluates an expression with the endpoint of either form.
+macro_rules! each {
+    ($host:expr, $e:ident => $call:expr) => {
+        match &mut $host.form {
+            $crate::host::Form::Octets($e) => $call,
+            $crate::host::Form::Reference($e) => $call,
+        }
+    };
+}
+pub(crate) use each;
+
+/// What a new host is. Set `size` to `sizeof(struct anabranch_host_options)` and the rest to zero
+/// before you fill it in.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct anabranch_host_options {
+    /// Octets of this struct.
+    pub size: u32,
+    /// Not 0: the caller keeps the octets, the host counts them.
+    pub by_reference: u8,
+    /// Not 0: timestamps show the caller's clock in ms. 0: each subflow adds an offset (RFC 7323 5.4).
+    pub virtual_time: u8,
+    /// First local port that the host draws; 0: 1024.
+    pub first_port: u16,
+    /// Last local port that the host draws; 0: 65535.
+    pub last_port: u16,
+    /// Zero.
+    pub reserved: [u8; 6],
+    /// Secret from which keys, sequence numbers and ports come. Unpredictable, and used only once.
+    pub secret: [u8; 32],
+}
+
+/// Makes a host.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_host_new(
+    options: *const anabranch_host_options,
+    out: *mut *mut anabranch_host,
+) -> i32 {
+    let make = || {
+        // SAFETY: null is refused; else the struct begins with its size.
+        let size = *unsafe { given(options.cast::<u32>(), "options") }? as usize;
+        check_size::<anabranch_host_options>(size, "options")?;
+        // SAFETY: the size says that the whole struct is there.
+        let o = unsafe { given(options, "options") }?;
+        let or = |port, usual| if port == 0 { usual } else { port };
+        let ports = (or(o.first_port, 1024), or(o.last_port, u16::MAX));
+        if ports.0 > ports.1 {
+            let text = format!("first_port {} is above last_port {}", ports.0, ports.1);
+            return fault(ANABRANCH_ARGUMENT, text);
+        }
+        if out.is_null() {
+            return Err(null("out"));
+        }
+        let form = match (o.by_reference != 0, o.virtual_time != 0) {
+            (false, false) => Form::Octets(Box::new(Endpoint::new(o.secret))),
+            (false, true) => Form::Octets(Box::new(Endpoint::in_virtual_time(o.secret))),
+            (true, false) => Form::Reference(Box::new(Endpoint::by_reference(o.secret))),
+            (true, true) => Form::Reference(Box::new(Endpoint::by_reference_in_virtual_time(o.secret))),
+        };
+        let host = anabranch_host {
+            form,
+            managed: BTreeMap::new(),
+            ports,
+            buffer: Vec::new(),
+            now: Instant::ZERO,
+            panicked: false,
+        };
+        // SAFETY: `out` is not null; the caller passes a place for a pointer.
+        unsafe { put(out, Box::into_raw(Box::new(host)), "out") }
+    };
+    make().map_or_else(report, |()| ANABRANCH_OK)
+}
+
+/// Frees a host with all its connections; peers are told nothing. A null pointer is ignored.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_host_free(host: *mut anabranch_host) {
+    if !host.is_null() {
+        // SAFETY: the pointer came from `anabranch_host_new` and is freed once.
+        drop(unsafe { Box::from_raw(host) });
+    }
+}
+
+impl anabranch_host {
+    /// Advances the clock of the host.
+    ///
+    /// # Errors
+    /// If time goes back.
+    pub(crate) fn at(&mut self, now: u64) -> Result<Instant, Fault> {
+        if now < self.now.0 {
+            let text = format!("now is {now} ns, before {} ns of an earlier call: time must not go back", self.now.0);
+            return fault(ANABRANCH_ARGUMENT, text);
+        }
+        self.now = Instant(now);
+        Ok(self.now)
+    }
+
+    pub(crate) fn octets(&mut self) -> Result<&mut Endpoint, Fault> {
+        match &mut self.form {
+            Form::Octets(e) => Ok(e),
+            Form::Reference(_) => fault(ANABRANCH_FORM, "the host is by reference and keeps no octets"),
+        }
+    }
+
+    pub(crate) fn reference(&mut self) -> Result<&mut Endpoint<ByReference>, Fault> {
+        match &mut self.form {
+            Form::Reference(e) => Ok(e),
+            Form::Octets(_) => fault(ANABRANCH_FORM, "the host keeps octets: set by_reference when you make it"),
+        }
+    }
+}
+
+/// Runs `call` with the host, catches panics, and stores the text of an error.
+///
+/// # Safety
+/// `host` is null or came from `anabranch_host_new`, is not freed, and no other thread uses it.
+pub(crate) unsafe fn guarded(
+    host: *mut anabranch_host,
+    call: impl FnOnce(&mut anabranch_host) -> Result<i32, Fault>,
+) -> i32 {
+    // SAFETY: as this function's caller promises.
+    let Some(host) = (unsafe { host.as_mut() }) else { return report(null("host")) };
+    let poisoned = "the engine panicked in an earlier call: free the host, and report the scenario";
+    if host.panicked {
+        return report(Fault { code: ANABRANCH_PANIC, text: poisoned.to_owned() });
+    }
+    match catch_unwind(AssertUnwindSafe(|| call(host))) {
+        Ok(Ok(code)) => code,
+        Ok(Err(fault)) => report(fault),
+        Err(panic) => {
+            host.panicked = true;
+            let said = panic.downcast_ref::<String>().map(String::as_str);
+            let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+            report(Fault { code: ANABRANCH_PANIC, text: format!("the engine panicked: {said}") })
+        }
+    }
+}

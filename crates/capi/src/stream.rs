@@ -1,0 +1,191 @@
+//! Writing, reading, ending, run-time options.
+
+use anabranch_stack::config::KeepAlive;
+use anabranch_stack::host::WriteError;
+use anabranch_stack::time::Duration;
+
+use crate::host::{anabranch_host, each, guarded};
+use crate::opening::gone;
+use crate::status::{
+    ANABRANCH_ARGUMENT, ANABRANCH_CLOSED, ANABRANCH_GONE, ANABRANCH_OK, Fault, array, fault, null, put,
+};
+
+fn unwritten(e: WriteError) -> Fault {
+    let code = if e == WriteError::Gone { ANABRANCH_GONE } else { ANABRANCH_CLOSED };
+    Fault { code, text: e.to_string() }
+}
+
+/// Writes `len` octets, or as many as the send buffer has room for; `written` becomes how many. After a
+/// short write, `ANABRANCH_EVENT_WRITABLE` says when there is room again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_write(
+    host: *mut anabranch_host,
+    connection: u64,
+    octets: *const u8,
+    len: usize,
+    written: *mut usize,
+) -> i32 {
+    let call = |host: &mut anabranch_host| {
+        // SAFETY: null is refused; else the caller passes `len` octets and a place for a number.
+        let octets = unsafe { array(octets, len, "octets") }?;
+        // SAFETY: as above.
+        unsafe { put(written, 0, "written") }?;
+        let taken = host.octets()?.write(connection.into(), octets).map_err(unwritten)?;
+        // SAFETY: as above.
+        unsafe { put(written, taken, "written") }.map(|()| ANABRANCH_OK)
+    };
+    // SAFETY: `host` is as the header demands.
+    unsafe { guarded(host, call) }
+}
+
+/// As [`anabranch_write`], for a host by reference: the caller keeps the octets.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_write_count(
+    host: *mut anabranch_host,
+    connection: u64,
+    len: u64,
+    written: *mut u64,
+) -> i32 {
+    let call = |host: &mut anabranch_host| {
+        // SAFETY: null is refused; else the caller passes a place for a number.
+        unsafe { put(written, 0, "written") }?;
+        let taken = host.reference()?.write_count(connection.into(), len).map_err(unwritten)?;
+        // SAFETY: as above.
+        unsafe { put(written, taken, "written") }.map(|()| ANABRANCH_OK)
+    };
+    // SAFETY: `host` is as the header demands.
+    unsafe { guarded(host, call) }
+}
+
+/// Reads up to `len` octets that are in order; `taken` becomes how many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_read(
+    host: *mut anabranch_host,
+    connection: u64,
+    octets: *mut u8,
+    len: usize,
+    taken: *mut usize,
+) -> i32 {
+    let call = |host: &mut anabranch_host| {
+        if octets.is_null() && len > 0 {
+            return Err(null("octets"));
+        }
+        if isize::try_from(len).is_err() {
+            return fault(ANABRANCH_ARGUMENT, format!("len {len} is out of range"));
+        }
+        // SAFETY: null is refused; else the caller passes a place for a number.
+        unsafe { put(taken, 0, "taken") }?;
+        let mut none = [];
+        // SAFETY: not null unless `len` is 0; the caller passes room for `len` octets.
+        let out = if len == 0 { &mut none[..] } else { unsafe { std::slice::from_raw_parts_mut(octets, len) } };
+        let n = host.octets()?.read(connection.into(), out).map_err(gone)?;
+        // SAFETY: as above.
+        unsafe { put(taken, n, "taken") }.map(|()| ANABRANCH_OK)
+    };
+    // SAFETY: `host` is as the header demands.
+    unsafe { guarded(host, call) }
+}
+
+/// As [`anabranch_read`], for a host by reference: the next `taken` octets of the peer's stream belong
+/// to the application.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_read_count(
+    host: *mut anabranch_host,
+    connection: u64,
+    len: u64,
+    taken: *mut u64,
+) -> i32 {
+    let call = |host: &mut anabranch_host| {
+        // SAFETY: null is refused; else the caller passes a place for a number.
+        unsafe { put(taken, 0, "taken") }?;
+        let n = host.reference()?.read_count(connection.into(), len).map_err(gone)?;
+        // SAFETY: as above.
+        unsafe { put(taken, n, "taken") }.map(|()| ANABRANCH_OK)
+    };
+    // SAFETY: `host` is as the header demands.
+    unsafe { guarded(host, call) }
+}
+
+/// Offset in our stream below which a host by reference will not send again: the caller may drop these
+/// octets.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_needed_from(host: *mut anabranch_host, connection: u64, offset: *mut u64) -> i32 {
+    let call = |host: &mut anabranch_host| {
+        let from = host.reference()?.needed_from(connection.into());
+        let from = from.ok_or_else(|| gone(anabranch_stack::host::Gone))?;
+        // SAFETY: null is refused; else the caller passes a place for a number.
+        unsafe { put(offset, from, "offset") }.map(|()| ANABRANCH_OK)
+    };
+    // SAFETY: `host` is as the header demands.
+    unsafe { guarded(host, call) }
+}
+
+/// The application will write no more; the peer's data can still be read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_shutdown_write(host: *mut anabranch_host, connection: u64) -> i32 {
+    let call = |host: &mut anabranch_host| {
+        each!(host, e => e.shutdown_write(connection.into())).map_err(gone).map(|()| ANABRANCH_OK)
+    };
+    // SAFETY: `host` is as the header demands.
+    unsafe { guarded(host, call) }
+}
+
+/// The application will neither write nor read any more; what was written is delivered.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_close(host: *mut anabranch_host, connection: u64) -> i32 {
+    let call =
+        |host: &mut anabranch_host| each!(host, e => e.close(connection.into())).map_err(gone).map(|()| ANABRANCH_OK);
+    // SAFETY: `host` is as the header demands.
+    unsafe { guarded(host, call) }
+}
+
+/// Ends a connection at once, with resets.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_abort(host: *mut anabranch_host, connection: u64) -> i32 {
+    let call =
+        |host: &mut anabranch_host| each!(host, e => e.abort(connection.into())).map_err(gone).map(|()| ANABRANCH_OK);
+    // SAFETY: `host` is as the header demands.
+    unsafe { guarded(host, call) }
+}
+
+/// Run-time option: 1 switches Nagle's algorithm off (RFC 9293 3.7.4).
+pub const ANABRANCH_OPTION_NO_DELAY: u32 = 1;
+/// Run-time option: 1 holds back segments that are not full.
+pub const ANABRANCH_OPTION_CORK: u32 = 2;
+/// Run-time option: user timeout in ns; 0: none (RFC 5482).
+pub const ANABRANCH_OPTION_USER_TIMEOUT: u32 = 3;
+/// Run-time option: keep-alives after so many ns without a segment; 0: none.
+pub const ANABRANCH_OPTION_KEEPALIVE: u32 = 4;
+
+/// Changes an option of a connection: one of the `ANABRANCH_OPTION_` constants.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_set_option(
+    host: *mut anabranch_host,
+    now: u64,
+    connection: u64,
+    option: u32,
+    value: u64,
+) -> i32 {
+    let call = |host: &mut anabranch_host| {
+        let now = host.at(now)?;
+        let time = (value > 0).then_some(Duration(value));
+        let set = each!(host, e => e.configure(connection.into(), |c| {
+            match option {
+                ANABRANCH_OPTION_NO_DELAY => c.set_no_delay(value != 0),
+                ANABRANCH_OPTION_CORK => c.set_cork(value != 0),
+                ANABRANCH_OPTION_USER_TIMEOUT => c.set_user_timeout(now, time),
+                ANABRANCH_OPTION_KEEPALIVE => {
+                    c.set_keepalive(now, time.map(|idle| KeepAlive { idle, ..KeepAlive::default() }));
+                }
+                _ => return false,
+            }
+            true
+        }));
+        match set.map_err(gone)? {
+            true => Ok(ANABRANCH_OK),
+            false => fault(ANABRANCH_ARGUMENT, format!("option {option} does not exist: 1 to 4")),
+        }
+    };
+    // SAFETY: `host` is as the header demands.
+    unsafe { guarded(host, call) }
+}
