@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use anabranch_stack::host::{ByReference, ConnectionId, Endpoint};
 use anabranch_stack::time::Instant;
 
-use crate::paths::Managed;
+use crate::managed::Managed;
 use crate::status::{
     ANABRANCH_ARGUMENT, ANABRANCH_FORM, ANABRANCH_OK, ANABRANCH_PANIC, Fault, check_size, fault, given, null, put,
     report,

@@ -17,6 +17,7 @@ pub mod config;
 pub mod events;
 pub mod host;
 pub mod info;
+mod managed;
 pub mod messages;
 pub mod opening;
 pub mod packets;

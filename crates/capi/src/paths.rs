@@ -14,6 +14,7 @@ use anabranch_stack::time::Instant;
 
 use crate::address::{anabranch_address, anabranch_tuple};
 use crate::host::{anabranch_host, each, guarded};
+use crate::managed::Managed;
 use crate::opening::gone;
 use crate::status::{ANABRANCH_ARGUMENT, ANABRANCH_NOTHING, ANABRANCH_OK, array, fault, given, null, put};
 
@@ -23,20 +24,6 @@ pub const ANABRANCH_PATHS_NONE: u32 = 0;
 pub const ANABRANCH_PATHS_ONE_PER_INTERFACE: u32 = 1;
 /// Path manager: every address of ours with every address of the peer.
 pub const ANABRANCH_PATHS_FULL_MESH: u32 = 2;
-
-/// The path manager of a connection.
-#[derive(Debug)]
-pub(crate) struct Managed {
-    manager: PairManager,
-    locals: Vec<AddrId>,
-    /// We opened the connection.
-    opened: bool,
-    one_per_interface: bool,
-    /// The manager knows that the connection is established.
-    connected: bool,
-    /// Time of the last call that knows it.
-    now: Instant,
-}
 
 impl anabranch_host {
     /// Tells the manager of the connection what has happened, and forgets it at the connection's end.

@@ -12,7 +12,6 @@ use anabranch_stack::judge::Judge;
 use anabranch_stack::registry::{Choice, Range, Setting};
 use serde_json::{Value, json};
 
-pub(super) use key::Si;
 use key::named;
 
 use super::algorithm;

@@ -4,7 +4,7 @@
 
 use anabranch_stack::time::{Duration, Instant};
 
-use super::json::Si;
+use super::si::Si;
 
 /// A middlebox at an end of a link: at `from` (of a path: at the client's end), or at `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,6 +39,7 @@ mod properties;
 mod reader;
 mod route;
 pub mod schema;
+mod si;
 mod source;
 mod syntax;
 mod synthetic;

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::key::Resolved::{self, Fields, Nothing};
-use super::key::{Si, in_order, named};
+use super::key::{in_order, named};
+use crate::scenario::si::Si;
 use super::{more, name_of, weather, with};
 use crate::scenario::middlebox::{Middlebox, describe};
 use crate::scenario::model::{
