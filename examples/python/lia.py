@@ -22,6 +22,7 @@ class Lia(ab.Controller):
     fairness = "connection"
 
     def on_ack(self, ack, paths, me):
+        """Grow the window: slow start, then linked increases."""
         if self.grow_in_slow_start(ack):
             return
         factor, total = alpha(paths) or (1.0, self.cwnd)
@@ -29,4 +30,5 @@ class Lia(ab.Controller):
         self.cwnd += min(factor * gain / total, gain / self.cwnd)
 
     def on_congestion(self, congestion, paths, me):
+        """Halve the window (RFC 6356 2)."""
         self.halve(congestion)

@@ -10,6 +10,7 @@ class MinRtt(ab.Scheduler):
     asks = "choices"
 
     def pick(self, offer):
+        """Choose the path with the lowest smoothed round-trip time."""
         best, least = None, None
         for i, path in enumerate(offer.paths):
             if path.can_send and (least is None or path.srtt_ns < least):

@@ -48,8 +48,9 @@ class Path:
         """What an octet costs on the path, above zero; 1 unless the scenario says otherwise."""
     @property
     def weight(self) -> float:
-        """The path's share of the load compared with the other paths', above zero; 1 unless the scenario says
-        otherwise.
+        """The path's share of the load compared with the other paths', above zero.
+
+        1 unless the scenario says otherwise.
         """
     @property
     def priority(self) -> int:
@@ -101,8 +102,9 @@ class Path:
         """Octets that the subflow takes at a time; kept only for schedulers that queue."""
     @property
     def pacing_rate(self) -> float:
-        """Rate at which the window leaves in a round trip, with the allowance of a paced sender, in octets per
-        second.
+        """Rate at which the window leaves in a round trip.
+
+        With the allowance of a paced sender, in octets per second.
         """
     @property
     def srtt(self) -> float:
@@ -127,9 +129,7 @@ class Path:
         """Newest sample of the delivery rate in octets per second; 0 without `needs = ("delivery_rate",)`."""
     @property
     def vegas_rate(self) -> float:
-        """Rate at the last round trip with a queue, in octets per second, as a controller publishes it; 0 if
-        none.
-        """
+        """Rate at the last round trip with a queue, in octets per second, as a controller publishes it; 0 if none."""
     @property
     def acked_since_last(self) -> int:
         """Octets acknowledged since the last loss episode began."""
@@ -186,8 +186,9 @@ class RateSample:
         """Octets delivered (acknowledged or SACKed) in `interval`."""
     @property
     def interval(self) -> float:
-        """The longer of the times in which these octets were sent and acknowledged, in seconds; 0 if it says
-        nothing of the rate.
+        """The longer of the times in which these octets were sent and acknowledged, in seconds.
+
+        0 if it says nothing of the rate.
         """
     @property
     def interval_ns(self) -> int:
@@ -264,8 +265,9 @@ class AckSample:
         """ECE is set (RFC 3168 6.1.2)."""
     @property
     def cwnd_limited(self) -> bool:
-        """The sender had used its window before this acknowledgement. If not, the window must not grow (RFC 9002
-        7.8).
+        """The sender had used its window before this acknowledgement.
+
+        If not, the window must not grow (RFC 9002 7.8).
         """
     @property
     def after_timeout(self) -> bool:
@@ -325,7 +327,7 @@ class Congestion:
         """Virtual time in nanoseconds."""
     @property
     def cause(self) -> str:
-        """ "fast_retransmit", "timeout" or "ecn"."""
+        """What it was inferred from: "fast_retransmit", "timeout" or "ecn"."""
     @property
     def flight_size(self) -> int:
         """FlightSize in octets (RFC 5681 2), without what limited transmit added."""
@@ -334,8 +336,9 @@ class Congestion:
         """The timer expired again for the same segment: ssthresh does not change (RFC 5681 3.1)."""
     @property
     def nested(self) -> bool:
-        """The timer expired in an episode that has already reduced the window: ssthresh may decrease further, but
-        not increase.
+        """The timer expired in an episode that has already reduced the window.
+
+        Ssthresh may decrease further, but not increase.
         """
 
 class Departure:
@@ -408,14 +411,18 @@ class Assignment:
         """The data had been sent before, on another subflow."""
 
 class Adjust:
-    """A change that the engine makes to every window in the same way. `kind` says which; the other attributes are
-    None where the kind has no such value.
+    """A change that the engine makes to every window in the same way.
+
+    `kind` says which; the other attributes are None where the kind has no such value.
     """
 
     @property
     def kind(self) -> str:
-        """ "mss", "lost_syn", "idle", "unused", "cached", "at_most", "deflate", "reordered", "probed",
-        "slow_start_to", "resume" or "penalise".
+        """Which change it is.
+
+        "mss", "lost_syn", "idle", "unused", "cached", "at_most", "deflate", "reordered", "probed",
+        "slow_start_to", "resume"
+        or "penalise".
         """
     @property
     def mss(self) -> int | None:

@@ -335,10 +335,15 @@ class Scenario:
         with contextlib.ExitStack() as stack:
             events = None if trace is None else str(stack.enter_context(whole(trace)))
             packets = None if pcap is None else str(stack.enter_context(whole_files(pcap)))
-            done = _core.run(
-                *(self.toml, self.name, list(self.overrides), seed, events, poll, packets),
-                algorithms=self.algorithms(),
-            )
+            try:
+                done = _core.run(
+                    *(self.toml, self.name, list(self.overrides), seed, events, poll, packets),
+                    algorithms=self.algorithms(),
+                )
+            except _core.AlgorithmError as error:
+                if hasattr(error, "time"):
+                    error.add_note(_replayed(error.time))
+                raise
         summary = json.loads(done.summary)
         return Run(
             summary=summary,
@@ -366,6 +371,15 @@ def with_class(classes: tuple[type[Algorithm], ...], cls: type[Algorithm]) -> tu
 
     check(cls)
     return (*(other for other in classes if reference_of(other) != reference_of(cls)), cls)
+
+
+def _replayed(time: float) -> str:
+    """How to run a scenario up to the virtual time at which an algorithm failed."""
+    last = f"{round(time * 1e9) - 1} ns"  # the run includes its last nanosecond
+    return (
+        f'to run up to there: scenario.set("duration", "{last}").run(trace="events.txt"), '
+        f"or repeat the command with --set 'duration={last}' --trace events.txt"
+    )
 
 
 def literal(value: Value) -> str:

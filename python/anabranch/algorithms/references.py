@@ -109,8 +109,8 @@ def value_of(algorithm: "Algorithm | type[Algorithm]") -> str:
     lost = [key for key, value in vars(algorithm).items() if key not in names and fresh.get(key, ...) != value]
     if lost:
         raise AlgorithmError(
-            f"{cls.__qualname__}: a run makes objects of its own, with the parameters of this one; {lost[0]!r} is none: "
-            f"write `{lost[0]} = ab.Parameter(DEFAULT, LEAST, MOST)` in the class"
+            f"{cls.__qualname__}: a run makes objects of its own, with the parameters of this one, and {lost[0]!r} is "
+            f"none: write `{lost[0]} = ab.Parameter(DEFAULT, LEAST, MOST)` in the class"
         )
     given = {name: vars(algorithm)[name] for name in names if name in vars(algorithm)}
     values = "".join(f", {name} = {value!r}" for name, value in given.items())
@@ -122,17 +122,17 @@ def _quoted(text: str) -> str:
 
 
 def load(reference: str, beside: Path = Path()) -> type[Algorithm]:
-    """The class that ``"module:Class"``, ``"file.py:Class"`` or ``"file.py"`` names.
+    """The class that ``"module:Class"`` or ``"file.py:Class"`` names.
 
     Raises
     ------
     AlgorithmError
-        If there is no such file, module or class, or if the module cannot be imported.
+        If there is no such file, module or class, if no class is named, or if the module cannot be imported.
     """
     place, _, name = (reference, "", "") if reference.endswith(".py") else reference.rpartition(":")
     module = _file(place, beside) if place.endswith(".py") else _imported(place, reference)
     if not name:
-        return _only(module, place)
+        raise _unnamed(module, place)
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -148,14 +148,13 @@ def _algorithms(module: ModuleType) -> list[type[Algorithm]]:
     return [cls for cls in own if issubclass(cls, Algorithm)]
 
 
-def _only(module: ModuleType, place: str) -> type[Algorithm]:
+def _unnamed(module: ModuleType, place: str) -> AlgorithmError:
+    """The error for a file without the name of a class."""
     found = _algorithms(module)
-    if len(found) == 1:
-        return found[0]
     if not found:
-        raise AlgorithmError(f"{place} defines no algorithm; derive a class from ab.Scheduler or ab.Controller")
+        return AlgorithmError(f"{place} defines no algorithm; derive a class from ab.Scheduler or ab.Controller")
     names = ", ".join(cls.__name__ for cls in found)
-    raise AlgorithmError(f"{place} defines {names}; name one of them: {place}:{found[0].__name__}")
+    return AlgorithmError(f"{place} defines {names}; name the class: {place}:{found[0].__name__}")
 
 
 def _imported(name: str, reference: str) -> ModuleType:
@@ -175,7 +174,8 @@ def _file(place: str, beside: Path) -> ModuleType:
         raise AlgorithmError(f"there is no file {place}, neither in {beside.resolve()} nor in {Path.cwd()}")
     path = tried[0].resolve()
     source = path.read_bytes()
-    name = f"anabranch_file_{path.stem}_{hashlib.sha256(bytes(path) + b'\0' + source).hexdigest()[:16]}"
+    digest = hashlib.sha256(bytes(path) + b"\0" + source).hexdigest()[:16]
+    name = f"anabranch_file_{path.stem}_{digest}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

@@ -31,7 +31,7 @@ class Scheduler(Algorithm):
     kind: ClassVar[str] = "scheduler"
     required: ClassVar[tuple[str, ...]] = ("pick",)
     asks: ClassVar[str] = "always"
-    """``"always"``, or ``"choices"``: `pick` is not called while only one subflow can send, which then carries the data,
+    """``"always"``, or ``"choices"``: `pick` is not called while only one subflow can send, which then has the data,
     and `on_sent`, `on_acked` and `on_lost` are never called. Only for schedulers without a memory."""
 
     def pick(self, offer: "Offer") -> "Decision":
@@ -47,7 +47,7 @@ class Scheduler(Algorithm):
         raise NotImplementedError(f"{type(self).__name__} defines no pick(self, offer)")
 
     def reach(self) -> str:
-        """How far data is assigned ahead of the windows by `Queue`: ``"room"`` (not at all), ``"memory"``, ``"windows"``.
+        """How far `Queue` assigns data ahead of the windows: ``"room"`` (not at all), ``"memory"``, ``"windows"``.
 
         Asked once, when the object has been made.
         """

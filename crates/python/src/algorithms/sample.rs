@@ -132,7 +132,7 @@ copied_view! {
         now: f64 = c.now.0 as f64 / 1e9;
         /// Virtual time in nanoseconds.
         now_ns: u64 = c.now.0;
-        /// "fast_retransmit", "timeout" or "ecn".
+        /// What it was inferred from: "fast_retransmit", "timeout" or "ecn".
         cause: &'static str = cause(c.cause);
         /// FlightSize in octets (RFC 5681 2), without what limited transmit added.
         flight_size: u64 = c.flight_size;

@@ -203,7 +203,10 @@ fn place(text: &str) -> bool {
     text.rsplit_once(':').is_some_and(|(module, class)| {
         let starts = class.starts_with(|c: char| c.is_alphabetic() || c == '_');
         let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '<' | '>');
-        starts && class.chars().all(part) && !module.is_empty() && !module.contains(|c: char| c.is_control() || c == '"')
+        starts
+            && class.chars().all(part)
+            && !module.is_empty()
+            && !module.contains(|c: char| c.is_control() || c == '"')
     })
 }
 
