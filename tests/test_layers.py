@@ -15,7 +15,7 @@ ROOT = Path(anabranch.__file__).parent
 LAYERS = (
     "sentences",
     "measures",
-    "execution plots tables traces",
+    "execution plots tables traces algorithms",
     "results",
     "runs captures packetdrill",
     "scenario",

@@ -15,6 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from anabranch import plots
+    from anabranch._core import AlgorithmError, Move, Penalise, Queue, Resend, SendAll, Wait
+    from anabranch.algorithms import math as math
+    from anabranch.algorithms.controller import Controller
+    from anabranch.algorithms.parameter import Parameter
+    from anabranch.algorithms.scheduler import Scheduler
     from anabranch.captures.capture import Capture, CaptureError, analyze
     from anabranch.comparison import Comparison, compare
     from anabranch.diagnosis import Diagnosis, diagnose
@@ -31,25 +36,36 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "AlgorithmError",
     "Capture",
     "CaptureError",
     "Comparison",
+    "Controller",
     "Diagnosis",
+    "Move",
+    "Parameter",
+    "Penalise",
     "Plan",
     "Provenance",
+    "Queue",
     "Recommendation",
+    "Resend",
     "ResultError",
     "Run",
     "Scenario",
     "ScenarioError",
+    "Scheduler",
+    "SendAll",
     "StudyError",
     "StudyResult",
     "Sweep",
+    "Wait",
     "__version__",
     "analyze",
     "compare",
     "diagnose",
     "load",
+    "math",
     "plots",
     "recommend",
     "study",
@@ -57,20 +73,30 @@ __all__ = [
 ]
 
 _HOME = {
-    "Plan": "anabranch.sweeps",
+    "AlgorithmError": "anabranch._core",
     "Capture": "anabranch.captures.capture",
     "CaptureError": "anabranch.captures.capture",
     "Comparison": "anabranch.comparison",
+    "Controller": "anabranch.algorithms.controller",
     "Diagnosis": "anabranch.diagnosis",
+    "Move": "anabranch._core",
+    "Parameter": "anabranch.algorithms.parameter",
+    "Penalise": "anabranch._core",
+    "Plan": "anabranch.sweeps",
     "Provenance": "anabranch.results.provenance",
+    "Queue": "anabranch._core",
     "Recommendation": "anabranch.recommendation",
+    "Resend": "anabranch._core",
     "ResultError": "anabranch.results.directory",
     "Run": "anabranch.runs.run",
     "Scenario": "anabranch.scenario",
     "ScenarioError": "anabranch.scenario",
+    "Scheduler": "anabranch.algorithms.scheduler",
+    "SendAll": "anabranch._core",
     "StudyError": "anabranch.studies.result",
     "StudyResult": "anabranch.studies.result",
     "Sweep": "anabranch.sweeps",
+    "Wait": "anabranch._core",
     "analyze": "anabranch.captures.capture",
     "compare": "anabranch.comparison",
     "diagnose": "anabranch.diagnosis",
@@ -80,7 +106,12 @@ _HOME = {
     "sweep": "anabranch.sweeps",
 }
 
-_MODULES = {"plots": "anabranch.plots", "script": "anabranch.packetdrill.script", "series": "anabranch.measures.series"}
+_MODULES = {
+    "math": "anabranch.algorithms.math",
+    "plots": "anabranch.plots",
+    "script": "anabranch.packetdrill.script",
+    "series": "anabranch.measures.series",
+}
 """Modules that users reach as attributes of the package, such as ``anabranch.script.run``."""
 
 

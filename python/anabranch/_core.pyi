@@ -40,6 +40,463 @@ class Run:
     def subflows(self) -> dict[str, NDArray[np.float64] | NDArray[np.int32]]: ...
     def items(self) -> dict[str, NDArray[np.float64] | NDArray[np.int32] | list[str]]: ...
 
+class Path:
+    """One subflow, as controllers and schedulers see it. The attributes show its state at the present call."""
+
+    @property
+    def cost(self) -> float:
+        """What an octet costs on the path, above zero; 1 unless the scenario says otherwise."""
+    @property
+    def weight(self) -> float:
+        """The path's share of the load compared with the other paths', above zero.
+
+        1 unless the scenario says otherwise.
+        """
+    @property
+    def priority(self) -> int:
+        """Priority of the path; lower is preferred."""
+    @property
+    def established(self) -> bool:
+        """The handshake is complete and the subflow has not ended."""
+    @property
+    def can_send(self) -> bool:
+        """The subflow may send one more full-sized segment now."""
+    @property
+    def backup(self) -> bool:
+        """The subflow is used only when no regular subflow works (RFC 8684 3.3.8)."""
+    @property
+    def stale(self) -> bool:
+        """The retransmission timer has expired, and nothing was acknowledged since."""
+    @property
+    def recovery(self) -> str:
+        """State of loss recovery: "open", "cwr", "fast" or "loss"."""
+    @property
+    def mss(self) -> int:
+        """Payload of a full-sized segment in octets."""
+    @property
+    def cwnd(self) -> float:
+        """Congestion window in octets."""
+    @property
+    def ssthresh(self) -> float:
+        """Slow-start threshold in octets; infinite before the first reduction."""
+    @property
+    def in_flight(self) -> int:
+        """Octets in flight, as compared with the congestion window."""
+    @property
+    def oldest_start(self) -> int:
+        """First octet of our data stream that the oldest segment in flight carries."""
+    @property
+    def oldest_end(self) -> int:
+        """The octet after the last one of that segment; equal to `oldest_start` if nothing is in flight."""
+    @property
+    def queued(self) -> int:
+        """Octets of new data that the scheduler has assigned to the subflow and that are not sent yet."""
+    @property
+    def takes_data(self) -> bool:
+        """The subflow takes new data, with or without room; kept only for schedulers that queue."""
+    @property
+    def buffered(self) -> int:
+        """Memory of the send buffer in use, in octets; kept only for schedulers that queue."""
+    @property
+    def fill(self) -> int:
+        """Octets that the subflow takes at a time; kept only for schedulers that queue."""
+    @property
+    def pacing_rate(self) -> float:
+        """Rate at which the window leaves in a round trip.
+
+        With the allowance of a paced sender, in octets per second.
+        """
+    @property
+    def srtt(self) -> float:
+        """Smoothed round-trip time in seconds (RFC 6298); 0 before the first sample."""
+    @property
+    def srtt_ns(self) -> int:
+        """Smoothed round-trip time in nanoseconds."""
+    @property
+    def rttvar(self) -> float:
+        """Variation of the round-trip time in seconds (RTTVAR of RFC 6298); 0 before the first sample."""
+    @property
+    def rttvar_ns(self) -> int:
+        """Variation of the round-trip time in nanoseconds."""
+    @property
+    def min_rtt(self) -> float:
+        """Minimum round-trip time in seconds; 0 before the first sample."""
+    @property
+    def min_rtt_ns(self) -> int:
+        """Minimum round-trip time in nanoseconds."""
+    @property
+    def delivery_rate(self) -> float:
+        """Newest sample of the delivery rate in octets per second; 0 without `needs = ("delivery_rate",)`."""
+    @property
+    def vegas_rate(self) -> float:
+        """Rate at the last round trip with a queue, in octets per second, as a controller publishes it; 0 if none."""
+    @property
+    def acked_since_last(self) -> int:
+        """Octets acknowledged since the last loss episode began."""
+    @property
+    def acked_between_last(self) -> int:
+        """Octets acknowledged between the beginnings of the last two loss episodes."""
+    @property
+    def oldest(self) -> tuple[int, int]: ...
+    @property
+    def acked_since_loss(self) -> tuple[int, int]: ...
+    def backlog(self) -> float: ...
+    def has_room(self) -> bool: ...
+
+class Offer:
+    """What a scheduler knows when it is asked. Offsets count octets of our data stream."""
+
+    @property
+    def now(self) -> float:
+        """Current virtual time in seconds."""
+    @property
+    def now_ns(self) -> int:
+        """Current virtual time in nanoseconds."""
+    @property
+    def unsent(self) -> int:
+        """Octets written and not yet sent."""
+    @property
+    def data_una(self) -> int:
+        """The oldest octet without a DATA_ACK."""
+    @property
+    def data_nxt(self) -> int:
+        """The next octet to send for the first time."""
+    @property
+    def edge(self) -> int:
+        """Right edge of the peer's window; `data_nxt` if the window is closed."""
+    @property
+    def buffer(self) -> int:
+        """Octets that the send buffer of the connection holds; 2**64 - 1 if it has no limit."""
+    @property
+    def paths(self) -> tuple[Path, ...]: ...
+    def room(self) -> int: ...
+    def any(self) -> bool: ...
+    def fastest(self) -> int | None: ...
+    def open(self) -> int | None: ...
+    def works(self, i: int) -> bool: ...
+    def fastest_at_work(self) -> int | None: ...
+    def awaits(self, i: int) -> bool: ...
+    def head(self) -> int | None: ...
+
+class RateSample:
+    """A sample of the delivery rate (draft-ietf-ccwg-bbr, section 4.1)."""
+
+    @property
+    def delivered(self) -> int:
+        """Octets delivered (acknowledged or SACKed) in `interval`."""
+    @property
+    def interval(self) -> float:
+        """The longer of the times in which these octets were sent and acknowledged, in seconds.
+
+        0 if it says nothing of the rate.
+        """
+    @property
+    def interval_ns(self) -> int:
+        """`interval` in nanoseconds."""
+    @property
+    def prior_delivered(self) -> int:
+        """Octets delivered on this subflow when the sampled segment was sent."""
+    @property
+    def tx_in_flight(self) -> int:
+        """Octets in flight when the sampled segment was sent, including it."""
+    @property
+    def lost(self) -> int:
+        """Octets marked lost since then, those marked with this acknowledgement included."""
+    @property
+    def in_flight(self) -> int:
+        """Octets in flight after this acknowledgement."""
+    @property
+    def app_limited(self) -> bool:
+        """The application, not the window, limited the sender: the rate is a lower bound."""
+    @property
+    def rate(self) -> float:
+        """Octets per second; 0 if there is no valid interval."""
+
+class AckSample:
+    """What one acknowledgement says about a subflow. Sequence numbers are unwrapped: they grow without end."""
+
+    @property
+    def now(self) -> float:
+        """Virtual time of its arrival in seconds."""
+    @property
+    def now_ns(self) -> int:
+        """Virtual time of its arrival in nanoseconds."""
+    @property
+    def ack(self) -> int:
+        """Acknowledgement number."""
+    @property
+    def una_before(self) -> int:
+        """SND.UNA before it was processed."""
+    @property
+    def snd_una(self) -> int:
+        """SND.UNA after it was processed."""
+    @property
+    def snd_nxt(self) -> int:
+        """SND.NXT when it arrived."""
+    @property
+    def acked(self) -> int:
+        """Octets newly acknowledged cumulatively; 0 for a duplicate or old acknowledgement."""
+    @property
+    def sacked(self) -> int:
+        """Octets newly SACKed."""
+    @property
+    def acked_sacked(self) -> int:
+        """The part of `acked` that had been SACKed before, in octets."""
+    @property
+    def lost(self) -> int:
+        """Octets newly marked lost."""
+    @property
+    def growth(self) -> int:
+        """Octets by which the window may grow (RFC 5681 3.1, RFC 3465)."""
+    @property
+    def in_flight(self) -> int:
+        """Octets in flight before it, as compared with the congestion window."""
+    @property
+    def duplicate(self) -> bool:
+        """It is a duplicate acknowledgement (RFC 5681 2, RFC 6675 2)."""
+    @property
+    def old(self) -> bool:
+        """Its acknowledgement number is below SND.UNA."""
+    @property
+    def sack(self) -> bool:
+        """SACK blocks drive loss recovery."""
+    @property
+    def ece(self) -> bool:
+        """ECE is set (RFC 3168 6.1.2)."""
+    @property
+    def cwnd_limited(self) -> bool:
+        """The sender had used its window before this acknowledgement.
+
+        If not, the window must not grow (RFC 9002 7.8).
+        """
+    @property
+    def after_timeout(self) -> bool:
+        """It arrived in slow start after a timeout (RFC 3465 2.3)."""
+    @property
+    def round(self) -> bool:
+        """It ends a round trip."""
+    @property
+    def rtt(self) -> float | None:
+        """The round-trip time in seconds; None if the acknowledgement gives no valid sample."""
+    @property
+    def rtt_ns(self) -> int | None:
+        """The round-trip time in nanoseconds; None if the acknowledgement gives no valid sample."""
+    @property
+    def srtt(self) -> float:
+        """Smoothed round-trip time in seconds, including this sample; 0 before the first sample."""
+    @property
+    def srtt_ns(self) -> int:
+        """Smoothed round-trip time in nanoseconds."""
+    @property
+    def min_rtt(self) -> float:
+        """Minimum round-trip time so far in seconds; 0 before the first sample."""
+    @property
+    def min_rtt_ns(self) -> int:
+        """Minimum round-trip time so far in nanoseconds."""
+    @property
+    def rate(self) -> RateSample | None:
+        """The delivery rate; None without `needs = ("delivery_rate",)`."""
+    @property
+    def ts_ecr(self) -> int | None:
+        """Echoed timestamp (TSecr); None without timestamps."""
+    @property
+    def dsack(self) -> tuple[int, int] | None:
+        """The D-SACK block (RFC 2883) as first sequence number and the number after the last; None without one."""
+    @property
+    def sacked_before(self) -> bool:
+        """Some outstanding segment had been SACKed before. Set only if the acknowledgement carries SACK blocks."""
+    @property
+    def sacked_original(self) -> int | None:
+        """End of the highest newly SACKed segment that was never retransmitted; None without one."""
+    @property
+    def data_reordered(self) -> bool:
+        """TCP-DOOR: the receiver reports data out of order."""
+    @property
+    def duplicate_number(self) -> int | None:
+        """TCP-DOOR: number of this acknowledgement among its duplicates; None without the option."""
+    def delivered(self) -> int: ...
+
+class Congestion:
+    """Congestion was inferred."""
+
+    @property
+    def now(self) -> float:
+        """Virtual time in seconds."""
+    @property
+    def now_ns(self) -> int:
+        """Virtual time in nanoseconds."""
+    @property
+    def cause(self) -> str:
+        """What it was inferred from: "fast_retransmit", "timeout" or "ecn"."""
+    @property
+    def flight_size(self) -> int:
+        """FlightSize in octets (RFC 5681 2), without what limited transmit added."""
+    @property
+    def repeated(self) -> bool:
+        """The timer expired again for the same segment: ssthresh does not change (RFC 5681 3.1)."""
+    @property
+    def nested(self) -> bool:
+        """The timer expired in an episode that has already reduced the window.
+
+        Ssthresh may decrease further, but not increase.
+        """
+
+class Departure:
+    """A segment with payload is sent."""
+
+    @property
+    def now(self) -> float:
+        """Virtual time of departure in seconds."""
+    @property
+    def now_ns(self) -> int:
+        """Virtual time of departure in nanoseconds."""
+    @property
+    def len(self) -> int:
+        """Octets of payload."""
+    @property
+    def again(self) -> bool:
+        """The segment is a retransmission."""
+    @property
+    def in_flight(self) -> int:
+        """Octets in flight, including this segment."""
+    @property
+    def srtt(self) -> float:
+        """Smoothed round-trip time in seconds; 0 before the first sample."""
+    @property
+    def srtt_ns(self) -> int:
+        """Smoothed round-trip time in nanoseconds."""
+
+class LostSegment:
+    """A segment that was marked lost."""
+
+    @property
+    def now(self) -> float:
+        """Virtual time when it was marked, in seconds."""
+    @property
+    def now_ns(self) -> int:
+        """Virtual time when it was marked, in nanoseconds."""
+    @property
+    def seq(self) -> int:
+        """First sequence number."""
+    @property
+    def len(self) -> int:
+        """Octets."""
+    @property
+    def tx_in_flight(self) -> int:
+        """Octets in flight when it was sent, including it."""
+    @property
+    def lost(self) -> int:
+        """Octets marked lost since it was sent, up to and including it."""
+    @property
+    def app_limited(self) -> bool:
+        """The application, not the window, limited the sender when it was sent."""
+    @property
+    def sack(self) -> bool:
+        """SACK blocks drive loss recovery: more than one loss in a round trip can be seen."""
+
+class Assignment:
+    """Data that was sent as the scheduler decided."""
+
+    @property
+    def subflow(self) -> int:
+        """The subflow it was sent on."""
+    @property
+    def data(self) -> int:
+        """First octet of the data stream."""
+    @property
+    def len(self) -> int:
+        """Number of octets."""
+    @property
+    def again(self) -> bool:
+        """The data had been sent before, on another subflow."""
+
+class Adjust:
+    """A change that the engine makes to every window in the same way.
+
+    `kind` says which; the other attributes are None where the kind has no such value.
+    """
+
+    @property
+    def kind(self) -> str:
+        """Which change it is.
+
+        "mss", "lost_syn", "idle", "unused", "cached", "at_most", "deflate", "reordered", "probed",
+        "slow_start_to", "resume"
+        or "penalise".
+        """
+    @property
+    def mss(self) -> int | None:
+        """Payload of a full-sized segment in octets, of "mss"."""
+    @property
+    def timeouts(self) -> float | None:
+        """Retransmission timeouts for which nothing was sent, of "idle"."""
+    @property
+    def used(self) -> int | None:
+        """Most octets outstanding meanwhile, of "unused"."""
+    @property
+    def cwnd(self) -> float | None:
+        """Window in octets: of "cached", "at_most" and "slow_start_to"."""
+    @property
+    def ssthresh(self) -> float | None:
+        """Threshold in octets, of "cached" and "resume"."""
+    @property
+    def flight(self) -> int | None:
+        """FlightSize in octets: of "deflate", "reordered" and "resume"."""
+    @property
+    def before(self) -> int | None:
+        """FlightSizePrev in octets, of "reordered"."""
+    @property
+    def acked(self) -> int | None:
+        """Octets newly acknowledged, of "resume"."""
+
+class AlgorithmError(RuntimeError):
+    """An algorithm written in Python failed; the message names the algorithm, the virtual time, value and remedy."""
+
+    time: float
+
+class Wait:
+    """Send nothing now; ask again when something arrives, and at `until` (s of virtual time) at the latest."""
+
+    def __init__(self, until: float | None = None, *, until_ns: int | None = None) -> None: ...
+    @property
+    def until(self) -> float | None: ...
+
+class SendAll:
+    """Send the next segment of new data on each of `subflows`; those that cannot send are skipped."""
+
+    def __init__(self, subflows: Sequence[int]) -> None: ...
+    @property
+    def subflows(self) -> list[int]: ...
+
+class Resend:
+    """Send octets `start` to `end` again, at most one segment, on subflow `on`, which can send."""
+
+    def __init__(self, start: int, end: int, on: int) -> None: ...
+
+class Queue:
+    """Assign the next `octets` octets of new data to subflow `on` ahead of its window."""
+
+    def __init__(self, on: int, octets: int) -> None: ...
+
+class Move:
+    """Move at most `octets` octets that were assigned last and are not sent yet from subflow `source` to `to`."""
+
+    def __init__(self, source: int, to: int, octets: int) -> None: ...
+
+class Penalise:
+    """Halve the window of subflow `on`, which blocks the others."""
+
+    def __init__(self, on: int) -> None: ...
+
+def window_adjust(controller: object, adjust: Adjust) -> None: ...
+def window_slow_start(controller: object, ack: AckSample) -> None: ...
+def window_grow_in_slow_start(controller: object, ack: AckSample) -> bool: ...
+def window_halve(controller: object, congestion: Congestion) -> None: ...
+def window_cut(controller: object, congestion: Congestion, target: float, least: float) -> None: ...
+def math_cbrt(x: float) -> float: ...
+def math_exp(x: float) -> float: ...
+def math_log(x: float) -> float: ...
+def math_pow(x: float, y: float) -> float: ...
 def version() -> str: ...
 def commit() -> str: ...
 def template() -> str: ...
@@ -56,8 +513,9 @@ def check(
     overrides: Sequence[tuple[str, str]],
     timeout: float | None = None,
     memory: int | None = None,
+    algorithms: Sequence[object] = (),
 ) -> str: ...
-def expanded(text: str, name: str, overrides: Sequence[tuple[str, str]]) -> str: ...
+def expanded(text: str, name: str, overrides: Sequence[tuple[str, str]], algorithms: Sequence[object] = ()) -> str: ...
 def inlined(text: str, name: str, overrides: Sequence[tuple[str, str]]) -> str | None: ...
 def run(
     text: str,
@@ -71,6 +529,7 @@ def run(
     memory: int | None = None,
     series: bool = True,
     causes: bool = False,
+    algorithms: Sequence[object] = (),
 ) -> Run: ...
 def analyze(
     files: Sequence[str],

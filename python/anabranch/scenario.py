@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 from anabranch import _core
 from anabranch._core import ScenarioError
+from anabranch.algorithms.base import Algorithm
 from anabranch.results.drafts import whole, whole_files
 
 if TYPE_CHECKING:
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from anabranch._keys import Changes, Key
+    from anabranch.algorithms.description import Description
     from anabranch.runs.run import Run
 
 __all__ = ["Scenario", "ScenarioError"]
 
 ScenarioError.__module__ = "anabranch"  # as users know it, in tracebacks and pickles
 
-Value: TypeAlias = str | int | float | bool
+Value: TypeAlias = str | int | float | bool | Algorithm | type[Algorithm]
 
 _TIME = re.compile(r"^\s*[0-9][0-9._]*\s*(ns|us|µs|ms|s|min|h)\s*$")
 
@@ -48,6 +50,8 @@ class Scenario:
         What messages call it, normally the file's name.
     overrides : tuple of (str, str)
         Changes on top of the document, as ``--set`` takes them: key path and value.
+    classes : tuple of classes
+        Algorithms written in Python that `set` was given; others are imported when the scenario is read.
 
     Examples
     --------
@@ -61,6 +65,7 @@ class Scenario:
     toml: str
     name: str = "scenario.toml"
     overrides: tuple[tuple[str, str], ...] = ()
+    classes: tuple[type[Algorithm], ...] = ()
 
     @classmethod
     def load(cls, path: "str | os.PathLike[str]") -> "Scenario":
@@ -181,8 +186,9 @@ class Scenario:
         ----------
         key : str or mapping
             A key path as in the file: ``"connection.controller"``, ``"path.1.delay"`` or ``"path[1].delay"``.
-        value : str, int, float or bool
-            The new value, with its unit: ``"200 ms"``.
+        value : str, int, float, bool, class or object
+            The new value, with its unit: ``"200 ms"``. For a controller, scheduler, detector, reduction or judge also a
+            class written in Python, or an object of it, of which the run takes the parameters.
 
         Examples
         --------
@@ -198,7 +204,25 @@ class Scenario:
             changes: Mapping[str, Value] = {key: value}
         else:
             changes = cast("Mapping[str, Value]", key)
-        return replace(self, overrides=self.overrides + tuple((k, _plain(v)) for k, v in changes.items()))
+        classes = self.classes
+        for given in changes.values():
+            cls = type(given) if isinstance(given, Algorithm) else given
+            if isinstance(cls, type):
+                classes = with_class(classes, cls)
+        overrides = self.overrides + tuple((k, _plain(v)) for k, v in changes.items())
+        return replace(self, overrides=overrides, classes=classes)
+
+    def algorithms(self) -> "list[Description]":
+        """Descriptions of the algorithms written in Python that the scenario names.
+
+        Raises
+        ------
+        AlgorithmError
+            If a class cannot be found, or lacks a method.
+        """
+        from anabranch.algorithms.references import descriptions
+
+        return descriptions(self.toml, self.name, self.overrides, self.classes)
 
     def check(self, *, timeout: float | None = None, memory: int | None = None) -> dict[str, Any]:
         """Validate, without running.
@@ -222,7 +246,8 @@ class Scenario:
         RunError
             If it takes more time or memory than it may.
         """
-        resolved: dict[str, Any] = json.loads(_core.check(self.toml, self.name, list(self.overrides), timeout, memory))
+        changes, algorithms = list(self.overrides), self.algorithms()
+        resolved: dict[str, Any] = json.loads(_core.check(self.toml, self.name, changes, timeout, memory, algorithms))
         return resolved
 
     def expanded(self) -> "Scenario":
@@ -244,7 +269,8 @@ class Scenario:
         >>> tree.expanded().toml.count("[[link]]")
         48
         """
-        return Scenario(_core.expanded(self.toml, self.name, list(self.overrides)), name=self.name)
+        text = _core.expanded(self.toml, self.name, list(self.overrides), self.algorithms())
+        return Scenario(text, self.name, classes=self.classes)
 
     def inlined(self) -> "Scenario":
         """Write the files that it names, such as traces, into it: the same scenario wherever it is read.
@@ -264,14 +290,14 @@ class Scenario:
         if "trace" not in self.toml and not any("trace" in part for change in self.overrides for part in change):
             return self  # without the cost of reading a large document
         text = _core.inlined(self.toml, self.name, list(self.overrides))
-        return self if text is None else Scenario(text, self.name)
+        return self if text is None else Scenario(text, self.name, classes=self.classes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         try:
             whole = self.inlined()
         except ScenarioError:  # whoever reads it is told when it is used
             whole = self
-        return Scenario, (whole.toml, whole.name, whole.overrides)
+        return Scenario, (whole.toml, whole.name, whole.overrides, whole.classes)
 
     def run(
         self,
@@ -309,7 +335,15 @@ class Scenario:
         with contextlib.ExitStack() as stack:
             events = None if trace is None else str(stack.enter_context(whole(trace)))
             packets = None if pcap is None else str(stack.enter_context(whole_files(pcap)))
-            done = _core.run(self.toml, self.name, list(self.overrides), seed, events, poll, packets)
+            try:
+                done = _core.run(
+                    *(self.toml, self.name, list(self.overrides), seed, events, poll, packets),
+                    algorithms=self.algorithms(),
+                )
+            except _core.AlgorithmError as error:
+                if hasattr(error, "time"):
+                    error.add_note(_replayed(error.time))
+                raise
         summary = json.loads(done.summary)
         return Run(
             summary=summary,
@@ -317,6 +351,7 @@ class Scenario:
             provenance=provenance.of_run(done.toml, summary, started=started),
             series=done.subflows,
             parts=done.items,
+            classes=self.classes,
         )
 
     def _repr_html_(self) -> str:
@@ -330,6 +365,23 @@ class Scenario:
         return changes + self.toml.rstrip("\n")
 
 
+def with_class(classes: tuple[type[Algorithm], ...], cls: type[Algorithm]) -> tuple[type[Algorithm], ...]:
+    """`classes` with one more; a class that was defined again, as in a notebook, replaces the former one."""
+    from anabranch.algorithms.description import check, reference_of
+
+    check(cls)
+    return (*(other for other in classes if reference_of(other) != reference_of(cls)), cls)
+
+
+def _replayed(time: float) -> str:
+    """How to run a scenario up to the virtual time at which an algorithm failed."""
+    last = f"{round(time * 1e9) - 1} ns"  # the run includes its last nanosecond
+    return (
+        f'to run up to there: scenario.set("duration", "{last}").run(trace="events.txt"), '
+        f"or repeat the command with --set 'duration={last}' --trace events.txt"
+    )
+
+
 def literal(value: Value) -> str:
     """`value` as TOML."""
     if isinstance(value, bool):
@@ -341,6 +393,10 @@ def literal(value: Value) -> str:
 
 def _plain(value: Value) -> str:
     """`value` as it would follow ``--set key=``."""
+    if isinstance(value, Algorithm | type):
+        from anabranch.algorithms.references import value_of
+
+        return value_of(value)
     return value if isinstance(value, str) else literal(value)
 
 

@@ -1,6 +1,7 @@
 //! `anabranch._core`: the laboratory for Python. Text and arrays in, text and arrays out; the interface is described in
 //! `python/anabranch/_core.pyi`.
 
+mod algorithms;
 mod capture;
 mod memory;
 mod script;
@@ -11,20 +12,22 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use algorithms::state::RunState;
 use anabranch_measures::causes::Cause;
 use anabranch_measures::items::Items;
 use anabranch_measures::measures::{self as table, Column, PERCENTILES, columns};
 use anabranch_measures::series::{Sample, Series};
-use anabranch_sim::algorithms;
+use anabranch_sim::algorithms::{list, registered};
 use anabranch_sim::run::{Budget, Limits, Runner, unwound};
 use anabranch_sim::scenario::{self, Scenario, Source, measured, middlebox, presets};
 use anabranch_sim::sim::link::offer;
 use anabranch_sim::sim::tap::Taps;
 use anabranch_sim::sim::trace::Sink;
 use anabranch_sim::sim::world::Progress;
-use anabranch_stack::config::{PROFILES, Profile};
+use anabranch_stack::config::{PROFILES, Profile, Registries};
 use anabranch_stack::judge::{RESPONSES, Response};
 use numpy::IntoPyArray;
 use pyo3::create_exception;
@@ -57,6 +60,7 @@ fn read(
     name: &str,
     overrides: &[(String, String)],
     seed: Option<u64>,
+    known: &Registries,
     budget: &Budget,
 ) -> PyResult<Scenario> {
     let (read, why) = py.detach(|| {
@@ -77,7 +81,8 @@ fn read(
             let told = Python::attach(|py| py.check_signals());
             told.map_or_else(stop, ControlFlow::Continue)
         };
-        (Source::new(text).named(name).overrides(overrides).seed(seed).ask(&ask).read(), why.into_inner())
+        let source = Source::new(text).named(name).overrides(overrides).seed(seed).registries(known);
+        (source.ask(&ask).read(), why.into_inner())
     });
     read.map_err(|error| why.unwrap_or_else(|| ScenarioError::new_err(error.to_string())))
 }
@@ -110,7 +115,7 @@ fn limits(timeout: Option<f64>, memory: Option<u64>) -> PyResult<Limits> {
 
 /// Validates a scenario; returns its resolved form as JSON.
 #[pyfunction]
-#[pyo3(signature = (text, name, overrides, timeout=None, memory=None))]
+#[pyo3(signature = (text, name, overrides, timeout=None, memory=None, algorithms=Vec::new()))]
 fn check(
     py: Python<'_>,
     text: &str,
@@ -118,17 +123,27 @@ fn check(
     overrides: Vec<(String, String)>,
     timeout: Option<f64>,
     memory: Option<u64>,
+    algorithms: Vec<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let budget = limits(timeout, memory)?.begin();
-    Ok(resolved(&read(py, text, name, &overrides, None, &budget)?))
+    let known = algorithms::registries(&algorithms, &Arc::default())?;
+    Ok(resolved(&read(py, text, name, &overrides, None, &known, &budget)?))
 }
 
 /// The scenario with what it generates written out, as TOML.
 #[pyfunction]
-fn expanded(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+#[pyo3(signature = (text, name, overrides, algorithms=Vec::new()))]
+fn expanded(
+    text: &str,
+    name: &str,
+    overrides: Vec<(String, String)>,
+    algorithms: Vec<Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let known = algorithms::registries(&algorithms, &Arc::default())?;
     Source::new(text)
         .named(name)
         .overrides(&overrides)
+        .registries(&known)
         .expanded_toml()
         .map_err(|e| ScenarioError::new_err(e.to_string()))
 }
@@ -204,7 +219,7 @@ fn named<T: Copy>(names: &[(&str, T)], described: fn(T) -> (&'static str, &'stat
 /// All that a scenario may name, as JSON.
 #[pyfunction]
 fn registry() -> String {
-    let mut known = algorithms::list(&algorithms::registered());
+    let mut known = list(&registered());
     json!({
         "controller": known["controller"].take(),
         "detector": known["detector"].take(),
@@ -267,6 +282,8 @@ struct Run {
     series: Series,
     items: Vec<(usize, Items)>,
     resolved: Scenario,
+    /// The algorithms that the scenario could name.
+    known: Arc<Registries>,
     /// Text, name, overrides and seed: what it was read from.
     source: (String, String, Vec<(String, String)>, Option<u64>),
 }
@@ -287,6 +304,7 @@ impl Run {
             .named(name)
             .overrides(overrides)
             .seed(*seed)
+            .registries(&self.known)
             .resolved_toml()
             .map_err(|e| ScenarioError::new_err(e.to_string()))
     }
@@ -370,10 +388,11 @@ fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDic
     Ok(dict)
 }
 
-/// Runs a scenario. Without the GIL, but for signals and `poll`.
+/// Runs a scenario. Without the GIL, but for signals and `poll`, unless it has algorithms written in Python.
 #[pyfunction]
 #[pyo3(signature = (
-    text, name, overrides, seed=None, trace=None, poll=None, pcap=None, timeout=None, memory=None, series=true, causes=false
+    text, name, overrides, seed=None, trace=None, poll=None, pcap=None, timeout=None, memory=None, series=true, causes=false,
+    algorithms=Vec::new()
 ))]
 #[allow(clippy::too_many_arguments)] // a call from Python, by name there
 fn run(
@@ -389,9 +408,13 @@ fn run(
     memory: Option<u64>,
     series: bool,
     causes: bool,
+    algorithms: Vec<Bound<'_, PyAny>>,
 ) -> PyResult<Run> {
+    let state = Arc::<RunState>::default();
+    let known = algorithms::registries(&algorithms, &state)?;
     let budget = Limits { no_series: !series, causes, ..limits(timeout, memory)? }.begin();
-    let scenario = read(py, &text, &name, &overrides, seed, &budget)?;
+    let scenario = read(py, &text, &name, &overrides, seed, &known, &budget)?;
+    state.begin(scenario.seed);
     let unwritable = |e: std::io::Error| os_error("the trace", trace.as_deref().unwrap_or_default(), &e);
     let sink = match &trace {
         None => None,
@@ -426,15 +449,19 @@ fn run(
             }
         }
     };
-    let (outcome, summary) = py
-        .detach(|| {
-            unwound(|| {
-                let outcome = Runner::new(&scenario).trace(sink).captures(taps).budget(budget).poll(&mut on_poll).run();
-                let summary = outcome.summary.to_string();
-                (outcome, summary)
-            })
+    let work = || {
+        unwound(|| {
+            let outcome = Runner::new(&scenario).trace(sink).captures(taps).budget(budget).poll(&mut on_poll).run();
+            let summary = outcome.summary.to_string();
+            (outcome, summary)
         })
-        .map_err(RunError::new_err)?;
+    };
+    // Algorithms in Python are called so often that their run keeps the lock.
+    let done = if algorithms.is_empty() { py.detach(work) } else { work() };
+    if let Some(fault) = state.take_fault() {
+        return Err(algorithms::raised(py, fault));
+    }
+    let (outcome, summary) = done.map_err(RunError::new_err)?;
     if let Some(error) = raised {
         return Err(error);
     }
@@ -448,7 +475,7 @@ fn run(
         return Err(RunError::new_err(limit.to_string()));
     }
     let (events_hash, series, items) = (outcome.events_hash, outcome.series, outcome.items);
-    Ok(Run { summary, events_hash, series, items, resolved: scenario, source: (text, name, overrides, seed) })
+    Ok(Run { summary, events_hash, series, items, resolved: scenario, known, source: (text, name, overrides, seed) })
 }
 
 #[pymodule]
@@ -456,6 +483,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
     m.add("RunError", m.py().get_type::<RunError>())?;
     m.add("CaptureError", m.py().get_type::<capture::CaptureError>())?;
+    algorithms::add(m)?;
     m.add_class::<Run>()?;
     m.add_class::<capture::Capture>()?;
     m.add_function(wrap_pyfunction!(version, m)?)?;

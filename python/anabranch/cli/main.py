@@ -86,8 +86,10 @@ def _explain(error: BaseException) -> tuple[str, int]:
 
 def _of_a_run(error: BaseException) -> tuple[str, int]:
     """As `_explain`, of what no user can mend, and of a run that this machine has no memory for."""
-    from anabranch._core import RunError
+    from anabranch._core import AlgorithmError, RunError
 
+    if isinstance(error, AlgorithmError):
+        return _of_an_algorithm(error), EXIT_BAD_INPUT
     if isinstance(error, RunError) and str(error).startswith("memory:"):
         return str(error), EXIT_BAD_INPUT
     return (
@@ -95,6 +97,16 @@ def _of_a_run(error: BaseException) -> tuple[str, int]:
         "this is a fault of Anabranch; `--debug` shows where it happened",
         EXIT_FAILED,
     )
+
+
+def _of_an_algorithm(error: BaseException) -> str:
+    """The traceback of what an algorithm written in Python raised, and how to run up to there."""
+    import traceback
+
+    cause = error.__cause__
+    lines = traceback.format_exception(cause) if cause is not None else []
+    notes = getattr(error, "__notes__", ())
+    return "\n".join(("".join(lines) + str(error), *notes))
 
 
 def _is_gone() -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch import _core
+from anabranch.algorithms.references import descriptions
 from anabranch.captures.data import CaptureData
 from anabranch.diagnosis.measure import examined
 from anabranch.diagnosis.of_run import known, numbers
@@ -80,7 +81,9 @@ class OtherTraceError(ValueError):
 def diagnose_run(run: RunData, poll: Callable[[int, int], None] | None = None) -> tuple[dict[str, Any], CaptureData]:
     """The diagnosis of `run`, and its captures: it is run once more, with both hosts', and must give its trace."""
     with tempfile.TemporaryDirectory(prefix="anabranch-") as captures:
-        again = json.loads(_core.run(run.toml, "scenario.toml", [], pcap=captures, series=False, causes=True).summary)
+        algorithms = descriptions(run.toml, "scenario.toml", [], run.classes)
+        done = _core.run(run.toml, "scenario.toml", [], pcap=captures, series=False, causes=True, algorithms=algorithms)
+        again = json.loads(done.summary)
         if again["trace_sha256"] != run.summary["trace_sha256"]:
             raise OtherTraceError(again["version"])
         files = [str(file) for file in sorted(Path(captures).glob("*.pcapng")) if not file.stem.endswith(".link")]

@@ -10,6 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anabranch import _core
+from anabranch.algorithms.base import Algorithm
+from anabranch.algorithms.references import descriptions
 from anabranch.measures.labels import Labels, labels_of
 from anabranch.measures.timeline import Mark, marks_of
 from anabranch.results.provenance import Provenance
@@ -46,6 +48,7 @@ class RunData:
     provenance: Provenance
     series: Callable[[], Mapping[str, Any]]
     parts: Callable[[], Mapping[str, Any]] = field(default_factory=lambda: Stored({}))
+    classes: tuple[type[Algorithm], ...] = ()
 
     @cached_property
     def subflows(self) -> "pd.DataFrame":
@@ -72,7 +75,8 @@ class RunData:
     @cached_property
     def scenario(self) -> dict[str, Any]:
         """Every value of the scenario, in SI units."""
-        resolved: dict[str, Any] = json.loads(_core.check(self.toml, "scenario.toml", []))
+        algorithms = descriptions(self.toml, "scenario.toml", [], self.classes)
+        resolved: dict[str, Any] = json.loads(_core.check(self.toml, "scenario.toml", [], algorithms=algorithms))
         return resolved
 
     @cached_property

@@ -92,7 +92,8 @@ class Run(RunData):
             draft.commit(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Run, (self.summary, self.toml, self.provenance, Stored(dict(self.series())), Stored(dict(self.parts())))
+        series, parts = Stored(dict(self.series())), Stored(dict(self.parts()))
+        return Run, (self.summary, self.toml, self.provenance, series, parts, self.classes)
 
     def __str__(self) -> str:
         """The text table ``anabranch run`` prints."""

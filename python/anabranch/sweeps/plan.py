@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from anabranch import _core
-from anabranch._core import RunError
+from anabranch._core import AlgorithmError, RunError
+from anabranch.algorithms.identity import identity
 from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sentences.escape import deceives, visible
 from anabranch.sweeps.columns import COLUMNS
@@ -227,16 +228,18 @@ def _cell(labels: Mapping[str, Value], scenario: Scenario, limits: Options) -> C
     try:
         scenario = scenario.inlined()
         resolved = scenario.check(timeout=limits.timeout, memory=limits.memory)
-    except ScenarioError as error:
+        code = [identity(algorithm.cls) for algorithm in scenario.algorithms()]
+    except (ScenarioError, AlgorithmError) as error:
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), str(error))
     except RunError:  # which each of its runs will say of itself
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), "")
-    return Cell(labels, scenario, _digest(_alike(resolved)), "")
+    return Cell(labels, scenario, _digest([_alike(resolved), code] if code else _alike(resolved)), "")
 
 
 def same_scenario(one: Scenario, other: Scenario) -> bool:
     """Returns True if two scenarios differ in seed and title at most; ScenarioError if one is not valid."""
-    return _alike(one.check()) == _alike(other.check())
+    first, second = ([identity(found.cls) for found in scenario.algorithms()] for scenario in (one, other))
+    return first == second and _alike(one.check()) == _alike(other.check())
 
 
 def _alike(resolved: Mapping[str, Any]) -> dict[str, Any]:

@@ -97,6 +97,7 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
                 options.timeout,
                 options.memory,
                 options.series > 0,
+                algorithms=scenario.algorithms(),
             )
             summary, events = run.summary, getattr(run, "events_hash", "")
             status = json.loads(summary)["status"]
@@ -105,7 +106,7 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
             raise
         except ScenarioError as refusal:
             error = str(refusal)
-        except _core.RunError as failure:
+        except (_core.RunError, _core.AlgorithmError) as failure:
             status, error = FAILED, str(failure)
         except BaseException as failure:  # a fault of ours, too, is one row and not the end of the sweep
             status, error, summary, events = FAILED, f"{type(failure).__name__}: {failure}", "", ""

@@ -59,7 +59,8 @@ impl Parameter {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Info {
-    /// Its name in scenarios: lower case, words joined by `-`.
+    /// Its name in scenarios: lower case, words joined by `-`; or `module:Class`, the place of a
+    /// class of another language.
     pub name: Cow<'static, str>,
     /// Its label in reports, as its authors write it: `"D-SACK"`.
     pub label: Cow<'static, str>,
@@ -173,8 +174,10 @@ impl Info {
     /// # Errors
     /// What is wrong, with the value and the remedy.
     pub fn check(&self) -> Result<(), String> {
-        if !word(&self.name, '-') {
-            return Err(String::from("a name consists of lower-case letters and digits, its words joined by \"-\""));
+        if !word(&self.name, '-') && !place(&self.name) {
+            return Err(String::from(
+                "a name consists of lower-case letters and digits, its words joined by \"-\"; or it says where a class is: \"module:Class\"",
+            ));
         }
         if self.summary.is_empty() || self.summary.contains('\n') {
             return Err(String::from("the summary must be one line of text"));
@@ -206,6 +209,18 @@ fn word(text: &str, joint: char) -> bool {
         && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == joint)
 }
 
+/// True if `text` says where a class of another language is: `module:Class`.
+fn place(text: &str) -> bool {
+    text.rsplit_once(':').is_some_and(|(module, class)| {
+        let starts = class.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '<' | '>');
+        starts
+            && class.chars().all(part)
+            && !module.is_empty()
+            && !module.contains(|c: char| c.is_control() || c == '"')
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,6 +238,9 @@ mod tests {
         };
         assert!(refused("Mine", "x", vec![]).contains("lower-case letters"));
         assert!(refused("", "x", vec![]).contains("lower-case letters"));
+        assert!(refused(":Mine", "x", vec![]).contains("module:Class"));
+        assert!(refused("mine.py:", "x", vec![]).contains("module:Class"));
+        assert!(Info::owned("a b/mine.py:Mine".to_owned(), "x".to_owned()).check().is_ok());
         assert_eq!(refused("mine", "", vec![]), "the summary must be one line of text");
         assert!(refused("mine", "x", vec![p("name", 0.0, 0.0, "m")]).ends_with("and not \"name\""));
         assert!(refused("mine", "x", vec![p("a", 0.0, 1.0, "m")]).starts_with("parameter \"a\": the range 1 to 1"));

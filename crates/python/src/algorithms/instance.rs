@@ -1,0 +1,107 @@
+//! An object of a Python class that the engine calls.
+
+use std::sync::Arc;
+
+use anabranch_stack::time::Instant;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::AlgorithmError;
+use super::state::RunState;
+
+/// An object of a class of Python, with the run that it belongs to.
+pub struct Instance {
+    object: Py<PyAny>,
+    name: Arc<str>,
+    run: Arc<RunState>,
+}
+
+/// A bound method; `None` if the class leaves the base class's method as it is.
+pub type Method = Option<Py<PyAny>>;
+
+impl std::fmt::Debug for Instance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Instance {
+    pub fn new(object: Py<PyAny>, name: Arc<str>, run: Arc<RunState>) -> Self {
+        Self { object, name, run }
+    }
+
+    /// Kind and class, for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The object.
+    #[inline]
+    pub fn object<'py>(&self, py: Python<'py>) -> &Bound<'py, PyAny> {
+        self.object.bind(py)
+    }
+
+    /// Another object of the same run.
+    pub fn beside(&self, object: Py<PyAny>) -> Self {
+        Self { object, name: self.name.clone(), run: self.run.clone() }
+    }
+
+    /// Notes the virtual time of the call that follows.
+    #[inline]
+    pub fn at(&self, now: Instant) {
+        self.run.at(now);
+    }
+
+    /// The bound method `name`.
+    pub fn method(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        self.object.getattr(py, name)
+    }
+
+    /// The bound method `name`, if the class defines it itself.
+    pub fn overridden(&self, py: Python<'_>, name: &str) -> PyResult<Method> {
+        let class = self.object.bind(py).get_type();
+        let own = class.call_method1("overrides", (name,))?.extract::<bool>()?;
+        if own { self.method(py, name).map(Some) } else { Ok(None) }
+    }
+
+    /// Calls `method`; what it raises ends the run.
+    #[inline]
+    pub fn call<'py>(&self, method: &Py<PyAny>, arguments: &Bound<'py, PyTuple>) -> Bound<'py, PyAny> {
+        self.or_fail(method.bind(arguments.py()).call1(arguments))
+    }
+
+    /// Calls `method` with new arguments, if there is such a method; what it raises ends the run.
+    pub fn tell<A>(&self, method: &Method, arguments: impl FnOnce(Python<'_>) -> A)
+    where
+        A: for<'py> pyo3::call::PyCallArgs<'py>,
+    {
+        if let Some(method) = method {
+            Python::attach(|py| {
+                self.or_fail(method.bind(py).call1(arguments(py)));
+            });
+        }
+    }
+
+    /// The value of a method of the object without arguments.
+    pub fn ask<'py, T>(&self, py: Python<'py>, method: &str) -> PyResult<T>
+    where
+        T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
+    {
+        self.object.bind(py).call_method0(method)?.extract().map_err(Into::into)
+    }
+
+    /// The value, or the end of the run.
+    #[inline]
+    pub fn or_fail<T>(&self, value: PyResult<T>) -> T {
+        match value {
+            Ok(value) => value,
+            Err(error) => self.run.fail(&self.name, error),
+        }
+    }
+
+    /// Ends the run because of a wrong value.
+    #[cold]
+    pub fn refuse(&self, problem: String) -> ! {
+        self.run.fail(&self.name, AlgorithmError::new_err(problem))
+    }
+}

@@ -1,0 +1,87 @@
+"""What the engine is told of a class of algorithms."""
+
+import inspect
+from typing import Any
+
+from anabranch._core import AlgorithmError
+from anabranch.algorithms.base import Algorithm
+from anabranch.algorithms.parameter import parameters_of
+
+
+class Description:
+    """Name, texts, needs and parameters of a class; the binding reads the attributes and calls `make`.
+
+    Raises
+    ------
+    AlgorithmError
+        If the class cannot be run: place, value and remedy.
+    """
+
+    def __init__(self, cls: type[Algorithm], name: str = "") -> None:
+        check(cls)
+        self.cls = cls
+        self.kind = cls.kind
+        self.name = name or reference_of(cls)
+        self.label = cls.label or cls.__name__
+        documented = next((vars(c).get("__doc__") for c in cls.__mro__ if not _own(c)), None)
+        first = (documented or "").strip().splitlines()[:1]
+        self.summary = first[0] if first else f"{cls.kind} {cls.__name__}, written in Python"
+        self.source = cls.source
+        self.needs = list(cls.needs)
+        self.fairness = cls.fairness
+        self.parameters = [parameter.row for parameter in parameters_of(cls)]
+
+    def make(self, values: dict[str, float], mss: int, initial_window: int, seed: str) -> Algorithm:
+        """Make an object for a subflow or a connection."""
+        attributes: dict[str, Any] = {"_seed": seed, "mss": float(mss)}
+        if self.kind == "controller":
+            initial = float(mss) * initial_window
+            attributes |= {"cwnd": initial, "ssthresh": float("inf"), "initial": initial}
+        return self.cls.create(values, attributes)
+
+
+def reference_of(cls: type) -> str:
+    """Where a class is, as scenarios name it: ``module:Class``."""
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def _own(cls: type) -> bool:
+    return cls is object or cls.__module__.startswith("anabranch.algorithms.")
+
+
+def check(cls: type) -> None:
+    """Refuse what is no class of algorithms, and a class that lacks a method or defines one with wrong arguments."""
+    place = f"{cls.__module__}.{getattr(cls, '__qualname__', cls)}"
+    if not (isinstance(cls, type) and issubclass(cls, Algorithm) and cls.kind):
+        raise AlgorithmError(
+            f"{place} is no algorithm; derive the class from ab.Scheduler, ab.Controller, ab.Detector, ab.Reduction or "
+            "ab.Judge"
+        )
+    for name in cls.required:
+        if not cls.overrides(name):
+            raise AlgorithmError(f"{place} has no method {name}{_signature(_base(cls), name)}; a {cls.kind} needs it")
+    for name, own in _methods(cls):
+        wanted = list(inspect.signature(getattr(_base(cls), name)).parameters)
+        try:
+            inspect.signature(own).bind(*wanted)
+        except TypeError:
+            raise AlgorithmError(
+                f"{place}.{name}{inspect.signature(own)} takes other arguments than the engine gives; "
+                f"define {name}{_signature(_base(cls), name)}"
+            ) from None
+
+
+def _base(cls: type[Algorithm]) -> type[Algorithm]:
+    """The class of the package that `cls` derives from."""
+    return next(c for c in cls.__mro__ if c.__module__.startswith("anabranch.algorithms."))
+
+
+def _signature(cls: type, name: str) -> str:
+    return f"({', '.join(inspect.signature(getattr(cls, name)).parameters)})"
+
+
+def _methods(cls: type[Algorithm]) -> list[tuple[str, Any]]:
+    """Methods of the engine that a class defines itself."""
+    base = _base(cls)
+    names = [name for name, value in vars(base).items() if inspect.isfunction(value) and not name.startswith("_")]
+    return [(name, inspect.getattr_static(cls, name)) for name in names if cls.overrides(name)]
