@@ -17,6 +17,7 @@ use key::named;
 use super::algorithm;
 use super::model::{Connection, More, Node, PathChange, Protocol, Scenario};
 use super::schema::{CONNECTION, Default as Usual, NODE, PATH_CHANGE, Table, Value as Shape};
+use super::si::Si;
 use super::words::{ACTIONS, ENDS, POLICIES, PROTOCOLS, STACKS};
 use crate::legacy::{CONTROLLERS, Model, RECOVERIES};
 
