@@ -126,8 +126,8 @@ fn transfer<H: Host>(
             written += taken;
             room = false;
         }
-        for side in 0..2 {
-            while let Some((addresses, segment, payload)) = ends[side].poll(now) {
+        for (side, end) in ends.iter_mut().enumerate() {
+            while let Some((addresses, segment, payload)) = end.poll(now) {
                 number += 1;
                 sent.push((now, addresses, segment, payload.clone()));
                 let slow = addresses.local.ip().to_string().starts_with("10.2");

@@ -77,6 +77,9 @@ fn announce<K: Keep>(endpoint: &mut Endpoint<K>, id: ConnectionId, local: Local)
     }
 }
 
+/// Chooses the local port of a join to a remote address; `None` if there is none.
+pub type Ports<'a, K> = &'a mut dyn FnMut(&mut Endpoint<K>, &Join, SocketAddr) -> Option<u16>;
+
 /// Opens the subflows of the connection `id` whose time has come, each from the port that `port`
 /// returns for the join. Returns true if a subflow was opened: then the endpoint has segments to
 /// send.
@@ -85,7 +88,7 @@ pub fn open_subflows<K: Keep>(
     endpoint: &mut Endpoint<K>,
     now: Instant,
     id: ConnectionId,
-    port: &mut dyn FnMut(&mut Endpoint<K>, &Join, SocketAddr) -> Option<u16>,
+    port: Ports<'_, K>,
 ) -> bool {
     let (mut opened, limit) = (false, manager.limit());
     while manager.open_next(now, &mut |join| attempt(endpoint, id, limit, join, port)).is_some() {
@@ -99,7 +102,7 @@ fn attempt<K: Keep>(
     id: ConnectionId,
     limit: usize,
     join: &Join,
-    port: &mut dyn FnMut(&mut Endpoint<K>, &Join, SocketAddr) -> Option<u16>,
+    port: Ports<'_, K>,
 ) -> Attempt {
     let Some(connection) = endpoint.connection(id).filter(|c| c.is_multipath()) else { return Attempt::Never };
     let is_open = |&s: &SubflowId| connection.subflows()[s].state() != State::Closed;
