@@ -54,6 +54,7 @@ fn described(i: &Info) -> Value {
     json!({
         "name": i.name,
         "label": i.label,
+        "variant_of": i.variant_of,
         "summary": i.summary,
         "source": i.source,
         "needs": i.needs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),

@@ -86,6 +86,8 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
     status, error, summary, series, events = REFUSED, task.error, "", "", ""
     if not error:
         try:
+            algorithms = scenario.algorithms()
+            own: dict[str, Any] = {"algorithms": algorithms} if algorithms else {}
             run = _core.run(
                 scenario.toml,
                 scenario.name,
@@ -97,7 +99,7 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
                 options.timeout,
                 options.memory,
                 options.series > 0,
-                algorithms=scenario.algorithms(),
+                **own,
             )
             summary, events = run.summary, getattr(run, "events_hash", "")
             status = json.loads(summary)["status"]
