@@ -5,6 +5,7 @@ mod algorithms;
 mod capture;
 mod memory;
 mod script;
+mod tables;
 mod torture;
 
 use std::cell::{Cell, RefCell};
@@ -16,25 +17,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use algorithms::state::RunState;
-use anabranch_measures::causes::Cause;
 use anabranch_measures::items::Items;
-use anabranch_measures::measures::{self as table, Column, PERCENTILES, columns};
+use anabranch_measures::measures as table;
 use anabranch_measures::series::{Sample, Series};
-use anabranch_sim::algorithms::{list, registered};
 use anabranch_sim::run::{Budget, Limits, Runner, unwound};
-use anabranch_sim::scenario::{self, Scenario, Source, measured, middlebox, presets};
+use anabranch_sim::scenario::{self, Scenario, Source};
 use anabranch_sim::sim::link::offer;
 use anabranch_sim::sim::tap::Taps;
 use anabranch_sim::sim::trace::Sink;
 use anabranch_sim::sim::world::Progress;
-use anabranch_stack::config::{PROFILES, Profile, Registries};
-use anabranch_stack::judge::{RESPONSES, Response};
+use anabranch_stack::config::Registries;
 use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 create_exception!(
     anabranch,
@@ -200,74 +198,6 @@ fn template() -> String {
 #[pyfunction]
 fn keys() -> String {
     Value::from(scenario::keys()).to_string()
-}
-
-fn middleboxes() -> Value {
-    let described = |e: &middlebox::Entry| json!({ "name": e.name, "summary": e.summary, "source": e.source, "needs": "", "validated": middlebox::VALIDATED });
-    middlebox::REGISTRY.iter().map(described).collect()
-}
-
-/// What has a name and no parameters.
-fn named<T: Copy>(names: &[(&str, T)], described: fn(T) -> (&'static str, &'static str)) -> Value {
-    let entry = |&(name, which): &(&str, T)| {
-        let (summary, source) = described(which);
-        json!({ "name": name, "summary": summary, "source": source })
-    };
-    names.iter().map(entry).collect()
-}
-
-/// All that a scenario may name, as JSON.
-#[pyfunction]
-fn registry() -> String {
-    let mut known = list(&registered());
-    json!({
-        "controller": known["controller"].take(),
-        "detector": known["detector"].take(),
-        "reduction": known["reduction"].take(),
-        "judge": known["judge"].take(),
-        "response": named(RESPONSES, Response::described),
-        "scheduler": known["scheduler"].take(),
-        "profile": named(PROFILES, Profile::described),
-        "middlebox": middleboxes(),
-        "link": links(),
-    })
-    .to_string()
-}
-
-/// The table of measures as JSON: `columns` (one object for each measure), `causes` (what a sender
-/// waits for) and `percentiles` (labels of percentiles).
-#[pyfunction]
-fn measures() -> String {
-    let causes: Vec<Value> = Cause::ALL.iter().map(|cause| cause.info().json()).collect();
-    let columns: Vec<Value> = columns().iter().map(Column::json).collect();
-    let percentiles: Map<String, Value> =
-        PERCENTILES.iter().map(|(name, words, _)| ((*name).into(), json!(words))).collect();
-    json!({ "columns": columns, "causes": causes, "percentiles": percentiles }).to_string()
-}
-
-/// The presets of links, with what each of their figures agrees with.
-fn links() -> Vec<serde_json::Value> {
-    let entry = |p: &presets::Preset| {
-        let figures = measured::figures(p.names[0]);
-        let mut sources: Vec<&str> = Vec::new();
-        for figure in figures.iter().filter(|f| !f.estimate) {
-            if !sources.contains(&figure.source.as_str()) {
-                sources.push(&figure.source);
-            }
-        }
-        let source = if sources.is_empty() { "authors' estimate".to_string() } else { sources.join("; ") };
-        let held: Vec<&str> = figures.iter().filter(|f| f.held).map(|f| f.what.as_str()).collect();
-        let validated = if held.is_empty() { String::new() } else { format!("tests check: {}", held.join(", ")) };
-        let figures: Vec<_> = figures
-            .iter()
-            .map(|f| json!({ "what": f.what, "value": f.value, "source": f.source, "estimate": f.estimate }))
-            .collect();
-        json!({
-            "name": p.names[0], "also": p.names[1..], "summary": p.summary, "source": source, "validated": validated,
-            "figures": figures,
-        })
-    };
-    presets::PRESETS.iter().map(entry).collect()
 }
 
 /// A finished run.
@@ -497,8 +427,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(duration, m)?)?;
     m.add_function(wrap_pyfunction!(offered, m)?)?;
     m.add_function(wrap_pyfunction!(probed, m)?)?;
-    m.add_function(wrap_pyfunction!(registry, m)?)?;
-    m.add_function(wrap_pyfunction!(measures, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::registry, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::measures, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
     m.add_function(wrap_pyfunction!(capture::qlog, m)?)?;

@@ -152,9 +152,15 @@ Result = Mapping[str, float]
 
 
 @cache
+def _variants(kind: str) -> frozenset[str]:
+    """Names of algorithms that vary another one, such as Linux's: tried only if they are asked for."""
+    return frozenset(entry["name"] for entry in _registry()[kind] if entry["variant_of"])
+
+
+@cache
 def known(kind: str) -> tuple[str, ...]:
-    """Names of all algorithms of a kind, the default first; without variants of another, such as Linux's."""
-    names = [entry["name"] for entry in _registry()[kind] if entry["variant_of"] is None]
+    """Names of all algorithms of a kind, the default first."""
+    names = [entry["name"] for entry in _registry()[kind]]
     return tuple(sorted(names, key=lambda name: (name not in DEFAULT, names.index(name))))
 
 
@@ -243,6 +249,7 @@ def choices(scenario: Scenario, only: Sequence[str] = (), without: Sequence[str]
     default = scenario.check()["connections"][0]["detector"]
     for kind in CHOSEN:
         left = [name for name in known(kind) if (kind, name) not in barred]
+        left = [name for name in left if (kind, name) in chosen or name not in _variants(kind)]
         left = [name for name in left if (kind, name) in chosen] or ([] if any(k == kind for k, _ in chosen) else left)
         # What the profile takes by itself gives way to NewReno where it has to; only a named one is refused.
         own = default if kind == "detector" else ""
@@ -365,23 +372,10 @@ def read(text: str, names: Sequence[str] = ()) -> Candidate:
         _check_name(text, kind, getattr(found, kind))
     if found.buffer != UNLIMITED:
         octets(found.buffer)
-    for kind in CHOSEN:
-        _check_name(text, kind, getattr(found, kind))
-    if found.buffer != UNLIMITED:
-        octets(found.buffer)
     for name in filter(None, (found.alone, found.backup)):
         if name not in names:
             raise ScenarioError(say.NO_PATH(text=repr(text), path=repr(name), paths=", ".join(names)))
     return found
-
-
-def _check_name(text: str, kind: str, name: str) -> None:
-    """Refuse the name of an algorithm of `kind` that the candidate `text` has and the registry lacks."""
-    if name and name not in known(kind):
-        near = difflib.get_close_matches(name, known(kind), 1)
-        remedy = say.DID_YOU_MEAN(names=repr(near[0])) if near else say.LIST_SHOWS_ALL()
-        option = say.OF_CANDIDATE(text=repr(text))
-        raise ScenarioError(say.UNKNOWN_NAME(option=option, kinds=kind, name=repr(name), remedy=remedy))
 
 
 def _check_name(text: str, kind: str, name: str) -> None:

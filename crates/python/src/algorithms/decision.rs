@@ -156,6 +156,21 @@ fn cannot_send(i: usize) -> String {
     )
 }
 
+/// The decision to send the same data on all of `subflows`.
+fn send_all(subflows: &[usize], offer: &Offer<'_>) -> Result<Decision, String> {
+    let mut set = Subflows::default();
+    for &i in subflows {
+        if i >= offer.paths.len() {
+            return Err(absent(i, offer));
+        }
+        set = set.with(i);
+    }
+    match subflows.iter().any(|&i| offer.paths[i].can_send) {
+        true => Ok(Decision::SendAll(set)),
+        false => Err(format!("chose subflows {subflows:?}, none of which can send now; return ab.Wait()")),
+    }
+}
+
 fn other(value: &Bound<'_, PyAny>, offer: &Offer<'_>, reach: Reach) -> Result<Decision, String> {
     let subflow = |i: u64| usize::try_from(i).ok().filter(|&i| i < offer.paths.len()).ok_or_else(|| absent(i, offer));
     let able = |i: u64| subflow(i).and_then(|i| if offer.paths[i].can_send { Ok(i) } else { Err(cannot_send(i)) });
@@ -174,15 +189,7 @@ fn other(value: &Bound<'_, PyAny>, offer: &Offer<'_>, reach: Reach) -> Result<De
         return Ok(Decision::Wait(until));
     }
     if let Ok(all) = value.cast::<SendAll>() {
-        let all = &all.get().subflows;
-        let mut set = Subflows::default();
-        for &i in all {
-            set = set.with(subflow(i as u64)?);
-        }
-        return match all.iter().any(|&i| offer.paths[i].can_send) {
-            true => Ok(Decision::SendAll(set)),
-            false => Err(format!("chose subflows {all:?}, none of which can send now; return ab.Wait()")),
-        };
+        return send_all(&all.get().subflows, offer);
     }
     if let Ok(resend) = value.cast::<Resend>() {
         let &Resend { start, end, on } = resend.get();
