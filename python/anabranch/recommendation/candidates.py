@@ -152,7 +152,7 @@ Result = Mapping[str, float]
 
 
 @cache
-def _variants(kind: str) -> frozenset[str]:
+def variants(kind: str) -> frozenset[str]:
     """Names of algorithms that vary another one, such as Linux's: tried only if they are asked for."""
     return frozenset(entry["name"] for entry in _registry()[kind] if entry["variant_of"])
 
@@ -249,7 +249,7 @@ def choices(scenario: Scenario, only: Sequence[str] = (), without: Sequence[str]
     default = scenario.check()["connections"][0]["detector"]
     for kind in CHOSEN:
         left = [name for name in known(kind) if (kind, name) not in barred]
-        left = [name for name in left if (kind, name) in chosen or name not in _variants(kind)]
+        left = [name for name in left if (kind, name) in chosen or name not in variants(kind)]
         left = [name for name in left if (kind, name) in chosen] or ([] if any(k == kind for k, _ in chosen) else left)
         # What the profile takes by itself gives way to NewReno where it has to; only a named one is refused.
         own = default if kind == "detector" else ""
