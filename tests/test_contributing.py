@@ -12,7 +12,9 @@ from anabranch import _core
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 KINDS = ("controller", "scheduler", "detector", "reduction", "judge")
-NAMES = {kind: [entry["name"] for entry in entries] for kind, entries in json.loads(_core.registry()).items()}
+REGISTRY = json.loads(_core.registry())
+# A variant may differ from the algorithm that it varies only elsewhere.
+NAMES = {kind: [entry["name"] for entry in REGISTRY[kind] if not entry["variant_of"]] for kind in KINDS}
 
 
 def changed(cell: str) -> ab.Scenario:

@@ -91,5 +91,5 @@ class Two:
 def test_each_word_names_files_of_python_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(TOOL))
     files = importlib.import_module("pytests").files
-    for word in importlib.import_module("crates").LAB.python:
+    for word in importlib.import_module("crates").CRATES["sim"].python:
         assert files(TOOL.parents[1], (word,)), word
