@@ -1,6 +1,7 @@
 """What all algorithms written in Python share."""
 
 import copy
+import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
@@ -8,6 +9,12 @@ if TYPE_CHECKING:
 
 _RUN = ("_seed", "_random", "_recorder")
 """Attributes that the run gives an object."""
+
+
+def of_package(cls: type) -> bool:
+    """Whether a class is one of those of this package, which users derive from."""
+    module = sys.modules.get(cls.__module__)
+    return cls.__module__.startswith("anabranch.algorithms.") and getattr(module, cls.__name__, None) is cls
 
 
 class Algorithm:
@@ -64,7 +71,7 @@ class Algorithm:
         """Whether the class, or a base of it other than those of Anabranch, defines `method`."""
         for base in cls.__mro__:
             if method in vars(base):
-                return not base.__module__.startswith("anabranch.algorithms.")
+                return not of_package(base)
         return False
 
     @classmethod

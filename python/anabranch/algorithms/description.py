@@ -4,7 +4,7 @@ import inspect
 from typing import Any
 
 from anabranch._core import AlgorithmError
-from anabranch.algorithms.base import Algorithm
+from anabranch.algorithms.base import Algorithm, of_package
 from anabranch.algorithms.parameter import parameters_of
 
 
@@ -46,7 +46,7 @@ def reference_of(cls: type) -> str:
 
 
 def _own(cls: type) -> bool:
-    return cls is object or cls.__module__.startswith("anabranch.algorithms.")
+    return cls is object or of_package(cls)
 
 
 def check(cls: type) -> None:
@@ -73,7 +73,7 @@ def check(cls: type) -> None:
 
 def _base(cls: type[Algorithm]) -> type[Algorithm]:
     """The class of the package that `cls` derives from."""
-    return next(c for c in cls.__mro__ if c.__module__.startswith("anabranch.algorithms."))
+    return next(c for c in cls.__mro__ if of_package(c))
 
 
 def _signature(cls: type, name: str) -> str:
