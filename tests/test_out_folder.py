@@ -130,14 +130,24 @@ def test_a_signal_ends_a_run_as_ctrl_c_does(tmp_path: Path, name: str) -> None:
     """The signal comes while the engine runs: the trace has begun to grow."""
     (tmp_path / "endless.toml").write_text(ENDLESS, encoding="utf-8")
     arguments = ["run", "endless.toml", "--out", "deep/out", "--trace", "events.txt"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "anabranch", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    while process.poll() is None and not any(f.stat().st_size > 1000 for f in tmp_path.glob(".events.txt.*.partial")):
-        pass
     number = getattr(signal, name)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    # Under nohup the tests themselves ignore SIGHUP, and a child would inherit that.
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "anabranch", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        )
+    finally:
+        signal.signal(number, before)
+    try:
+        while process.poll() is None and not any(
+            f.stat().st_size > 1000 for f in tmp_path.glob(".events.txt.*.partial")
+        ):
+            pass
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert (process.returncode, err) == (128 + number, "interrupted: nothing was written\n")
     assert names(tmp_path) == ["endless.toml"]
 
