@@ -54,7 +54,8 @@ DENY := $(or $(shell command -v cargo-deny),target/tools/bin/cargo-deny)
 SEMVER := $(or $(shell command -v cargo-semver-checks),target/tools/bin/cargo-semver-checks)
 LLVM_COV := $(or $(shell command -v cargo-llvm-cov),target/tools/bin/cargo-llvm-cov)
 
-# Percent of the lines of `stack` that its tests run at least: two points under the last measurement.
+# Percent of the lines of `stack` that its tests run at least: two points under the last
+# measurement.
 FLOOR_STACK := 95.6
 
 .PHONY: demo test release release-check semver lint coverage public-items columns rfc-map scripts-public bench bench-check check-long wheel fuzz mutants rfc-proved clean capi capi-dist capi-test ns3-test

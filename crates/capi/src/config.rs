@@ -14,8 +14,8 @@ use crate::status::{ANABRANCH_CONFIG, ANABRANCH_OK, ANABRANCH_PANIC, Fault, faul
 pub struct anabranch_config(pub(crate) Config);
 
 /// Makes a configuration from the text of a scenario's `[connection]` table (TOML, without the
-/// heading): `controller = "olia"`, one key a line. An empty text gives the defaults. Keys that only
-/// the simulator carries out are refused.
+/// heading): `controller = "olia"`, one key a line. An empty text gives the defaults. Keys that
+/// only the simulator carries out are refused.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_config_new(text: *const c_char, out: *mut *mut anabranch_config) -> i32 {
     let made = catch_unwind(AssertUnwindSafe(|| {

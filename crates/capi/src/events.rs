@@ -23,8 +23,8 @@ pub const ANABRANCH_EVENT_REMOTE_ADDRESS_REMOVED: u32 = 5;
 pub const ANABRANCH_EVENT_PRIORITY: u32 = 6;
 /// The connection goes on as plain TCP on `subflow`; `reason` is an `ANABRANCH_FALLBACK_` constant.
 pub const ANABRANCH_EVENT_FALLBACK: u32 = 7;
-/// `len` octets have arrived at `offset` of the peer's stream: the first octets of the payload of the
-/// segment handled last. Only of hosts by reference.
+/// `len` octets have arrived at `offset` of the peer's stream: the first octets of the payload of
+/// the segment handled last. Only of hosts by reference.
 pub const ANABRANCH_EVENT_ARRIVED: u32 = 8;
 /// More octets can be read.
 pub const ANABRANCH_EVENT_READABLE: u32 = 9;

@@ -52,7 +52,8 @@ pub struct anabranch_host_options {
     pub size: u32,
     /// Not 0: the caller keeps the octets, the host counts them.
     pub by_reference: u8,
-    /// Not 0: timestamps show the caller's clock in ms. 0: each subflow adds an offset (RFC 7323 5.4).
+    /// Not 0: timestamps show the caller's clock in ms. 0: each subflow adds an offset (RFC 7323
+    /// 5.4).
     pub virtual_time: u8,
     /// First local port that the host draws; 0: 1024.
     pub first_port: u16,

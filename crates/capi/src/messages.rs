@@ -25,8 +25,8 @@ pub unsafe extern "C" fn anabranch_handle_too_big(
     unsafe { guarded(host, call) }
 }
 
-/// ICMP "destination unreachable" that will not pass (RFC 9293 3.9.2.2) about a segment of ours: ends a
-/// connection that is being opened.
+/// ICMP "destination unreachable" that will not pass (RFC 9293 3.9.2.2) about a segment of ours:
+/// ends a connection that is being opened.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_handle_unreachable(
     host: *mut anabranch_host,

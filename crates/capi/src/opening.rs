@@ -17,7 +17,8 @@ pub(crate) fn gone(_: Gone) -> Fault {
     Fault { code: ANABRANCH_GONE, text: Gone.to_string() }
 }
 
-/// Accepts connections to `port` from now on. `backlog`: maximum number of half-open connections; 0: 1024.
+/// Accepts connections to `port` from now on. `backlog`: maximum number of half-open connections;
+/// 0: 1024.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_listen(
     host: *mut anabranch_host,
@@ -99,8 +100,8 @@ pub unsafe extern "C" fn anabranch_connect(
     unsafe { guarded(host, call) }
 }
 
-/// Opens a further subflow and writes its number to `subflow`. `ANABRANCH_NOT_YET`: try again at the
-/// event `ANABRANCH_EVENT_JOINS_POSSIBLE`. `ANABRANCH_NEVER`: this connection never can.
+/// Opens a further subflow and writes its number to `subflow`. `ANABRANCH_NOT_YET`: try again at
+/// the event `ANABRANCH_EVENT_JOINS_POSSIBLE`. `ANABRANCH_NEVER`: this connection never can.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_open_subflow(
     host: *mut anabranch_host,
@@ -170,7 +171,8 @@ pub unsafe extern "C" fn anabranch_withdraw(
     unsafe { guarded(host, call) }
 }
 
-/// Asks the peer to use a subflow only when no regular one works, or as a regular one again (MP_PRIO).
+/// Asks the peer to use a subflow only when no regular one works, or as a regular one again
+/// (MP_PRIO).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_set_backup(
     host: *mut anabranch_host,

@@ -118,10 +118,11 @@ pub unsafe extern "C" fn anabranch_handle_packet(
     unsafe { guarded(host, call) }
 }
 
-/// A segment arrives at a host by reference. `header` is the TCP header with its options, `tuple` the
-/// 4-tuple as seen from this host, `ecn` the ECN field of the IP header. The caller has verified the TCP
-/// checksum. `payload` is only read for the sum of its octets, which DSS checksums need; null: the sum
-/// is 0. Poll events next: `ANABRANCH_EVENT_ARRIVED` says where the octets belong.
+/// A segment arrives at a host by reference. `header` is the TCP header with its options, `tuple`
+/// the 4-tuple as seen from this host, `ecn` the ECN field of the IP header. The caller has
+/// verified the TCP checksum. `payload` is only read for the sum of its octets, which DSS checksums
+/// need; null: the sum is 0. Poll events next: `ANABRANCH_EVENT_ARRIVED` says where the octets
+/// belong.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_handle_segment(
     host: *mut anabranch_host,
@@ -185,7 +186,8 @@ pub unsafe extern "C" fn anabranch_poll_packet(
                 let text = format!("the packet has {} octets, the buffer room for {room}", octets.len());
                 return fault(ANABRANCH_SMALL, text);
             }
-            // SAFETY: `packet` has room for `room` octets, which is enough, and `len` is a place for a length.
+            // SAFETY: `packet` has room for `room` octets, which is enough, and `len` is a place
+            // for a length.
             unsafe {
                 std::ptr::copy_nonoverlapping(octets.as_ptr(), packet, octets.len());
                 put(len, octets.len(), "len")
@@ -261,8 +263,8 @@ fn dss_checksum_at(t: &Reference, header: &[u8]) -> Option<u32> {
     Some((last as u32) & !1)
 }
 
-/// Adds the octets of the payload to the DSS checksum of a segment's header, if it has one, and sets the
-/// header's TCP checksum. `payload` null: the octets are zero.
+/// Adds the octets of the payload to the DSS checksum of a segment's header, if it has one, and
+/// sets the header's TCP checksum. `payload` null: the octets are zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_fill_checksums(segment: *mut anabranch_segment, payload: *const u8) -> i32 {
     let fill = || {
@@ -291,8 +293,8 @@ pub unsafe extern "C" fn anabranch_fill_checksums(segment: *mut anabranch_segmen
     fill().unwrap_or_else(crate::status::report)
 }
 
-/// When to call [`anabranch_handle_timeout`] at the latest, in ns; `ANABRANCH_NOTHING`: no timer runs.
-/// Call it after everything else was polled.
+/// When to call [`anabranch_handle_timeout`] at the latest, in ns; `ANABRANCH_NOTHING`: no timer
+/// runs. Call it after everything else was polled.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_poll_timeout(host: *mut anabranch_host, at: *mut u64) -> i32 {
     let call = |host: &mut anabranch_host| match host.deadline() {

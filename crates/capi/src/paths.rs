@@ -26,7 +26,8 @@ pub const ANABRANCH_PATHS_ONE_PER_INTERFACE: u32 = 1;
 pub const ANABRANCH_PATHS_FULL_MESH: u32 = 2;
 
 impl anabranch_host {
-    /// Tells the manager of the connection what has happened, and forgets it at the connection's end.
+    /// Tells the manager of the connection what has happened, and forgets it at the connection's
+    /// end.
     pub(crate) fn tell_manager(&mut self, id: ConnectionId, event: &Event) {
         let Some(managed) = self.managed.get_mut(&id) else { return };
         if *event == Event::Connected && std::mem::replace(&mut managed.connected, true) {
@@ -76,9 +77,10 @@ impl anabranch_host {
 }
 
 /// Gives a connection a path manager: one of the `ANABRANCH_PATHS_` constants, with the `count`
-/// addresses of this host, the connection's own first. Call it right after [`anabranch_connect`](crate::opening::anabranch_connect)
-/// (`opened` 1) or at `ANABRANCH_EVENT_CONNECTED` of an accepted connection (`opened` 0).
-/// The opener joins, the other end advertises its addresses.
+/// addresses of this host, the connection's own first. Call it right after
+/// [`anabranch_connect`](crate::opening::anabranch_connect) (`opened` 1) or at
+/// `ANABRANCH_EVENT_CONNECTED` of an accepted connection (`opened` 0). The opener joins, the other
+/// end advertises its addresses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_manage_paths(
     host: *mut anabranch_host,
@@ -122,8 +124,9 @@ pub unsafe extern "C" fn anabranch_manage_paths(
     unsafe { guarded(host, call) }
 }
 
-/// Takes the next subflow that the path manager of a connection wants, with local port 0. Open it with
-/// [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow) if a route leads there. Poll after events and at timeouts.
+/// Takes the next subflow that the path manager of a connection wants, with local port 0. Open it
+/// with [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow) if a route leads there.
+/// Poll after events and at timeouts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_poll_join(
     host: *mut anabranch_host,
@@ -146,8 +149,8 @@ pub unsafe extern "C" fn anabranch_poll_join(
     unsafe { guarded(host, call) }
 }
 
-/// An address of this host comes (`present` 1) or goes (0): tells the path manager of a connection and
-/// its peer.
+/// An address of this host comes (`present` 1) or goes (0): tells the path manager of a connection
+/// and its peer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_address_changed(
     host: *mut anabranch_host,

@@ -55,8 +55,8 @@ pub(crate) fn report(fault: Fault) -> i32 {
     fault.code
 }
 
-/// Text of the last error of this thread, in UTF-8; empty before the first error. It stays valid until
-/// the next call of this thread that fails.
+/// Text of the last error of this thread, in UTF-8; empty before the first error. It stays valid
+/// until the next call of this thread that fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn anabranch_last_error() -> *const c_char {
     LAST.with(|last| last.borrow().as_ptr())

@@ -15,8 +15,8 @@ fn unwritten(e: WriteError) -> Fault {
     Fault { code, text: e.to_string() }
 }
 
-/// Writes `len` octets, or as many as the send buffer has room for; `written` becomes how many. After a
-/// short write, `ANABRANCH_EVENT_WRITABLE` says when there is room again.
+/// Writes `len` octets, or as many as the send buffer has room for; `written` becomes how many.
+/// After a short write, `ANABRANCH_EVENT_WRITABLE` says when there is room again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_write(
     host: *mut anabranch_host,
@@ -86,8 +86,8 @@ pub unsafe extern "C" fn anabranch_read(
     unsafe { guarded(host, call) }
 }
 
-/// As [`anabranch_read`], for a host by reference: the next `taken` octets of the peer's stream belong
-/// to the application.
+/// As [`anabranch_read`], for a host by reference: the next `taken` octets of the peer's stream
+/// belong to the application.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_read_count(
     host: *mut anabranch_host,
@@ -106,8 +106,8 @@ pub unsafe extern "C" fn anabranch_read_count(
     unsafe { guarded(host, call) }
 }
 
-/// Offset in our stream below which a host by reference will not send again: the caller may drop these
-/// octets.
+/// Offset in our stream below which a host by reference will not send again: the caller may drop
+/// these octets.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_needed_from(host: *mut anabranch_host, connection: u64, offset: *mut u64) -> i32 {
     let call = |host: &mut anabranch_host| {

@@ -1,4 +1,5 @@
-//! Handshakes and signals of a connection: keys, joins, addresses, and the reason of a fallback to TCP.
+//! Handshakes and signals of a connection: keys, joins, addresses, and the reason of a fallback to
+//! TCP.
 
 use super::subflow::{Opening, Subflow};
 
@@ -27,7 +28,8 @@ impl Fallback {
 /// How often each signal was seen, retransmissions included.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signals {
-    /// ADD_ADDR without the echo flag; then ADD_ADDR with it, REMOVE_ADDR, MP_PRIO, MP_FAIL, MP_FASTCLOSE, MP_TCPRST.
+    /// ADD_ADDR without the echo flag; then ADD_ADDR with it, REMOVE_ADDR, MP_PRIO, MP_FAIL,
+    /// MP_FASTCLOSE, MP_TCPRST.
     pub add_addr: u64,
     pub echo: u64,
     pub remove_addr: u64,
@@ -40,7 +42,8 @@ pub struct Signals {
     pub hmac_wrong: u64,
 }
 
-/// Counts of joins: whose token matches a key of the connection or not, whose HMACs are right or wrong.
+/// Counts of joins: whose token matches a key of the connection or not, whose HMACs are right or
+/// wrong.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Joins {
     pub matched: u64,

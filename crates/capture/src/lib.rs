@@ -1,26 +1,31 @@
 //! Captures in: anybody's packets, measured with the instruments of a simulated run.
 //!
-//! The problem: a capture is seen from one place (or two), begins and ends anywhere, cuts packets short, loses some, and
-//! mixes connections. This analyzer reads versions 0 (RFC 6824) and 1 (RFC 8684) of Multipath TCP, in one pass, with memory for
-//! the connections that are open and nothing else.
+//! The problem: a capture is seen from one place (or two), begins and ends anywhere, cuts packets
+//! short, loses some, and mixes connections. This analyzer reads versions 0 (RFC 6824) and 1 (RFC
+//! 8684) of Multipath TCP, in one pass, with memory for the connections that are open and nothing
+//! else.
 //!
 //! The modules in the order in which a packet passes them:
 //!
-//! - [`anabranch_pcap`]: records of the files, through link headers, tunnels and IP fragments, to the TCP segment and its
-//!   options
-//! - this one: files merged by time; [`deal`]: each packet goes to its subflow, each join to its connection by the token;
-//!   [`quiet`]: which connections without data are kept; [`version0`]: what MPTCP version 0 does otherwise
-//! - [`subflow`]: its two ends; [`place`], [`taps`]: where it was captured; [`connection`]: both data streams; [`handshake`]: keys and signals
-//! - [`sender`]: retransmissions, round-trip times; [`mapping`]: places in the data stream, DSS checksums
-//! - [`order`], [`stream`]: reassembly at the receiver, by arrivals seen or estimated; [`crossing`]: between two places
+//! - [`anabranch_pcap`]: records of the files, through link headers, tunnels and IP fragments, to
+//!   the TCP segment and its options
+//! - this one: files merged by time; [`deal`]: each packet goes to its subflow, each join to its
+//!   connection by the token; [`quiet`]: which connections without data are kept; [`version0`]:
+//!   what MPTCP version 0 does otherwise
+//! - [`subflow`]: its two ends; [`place`], [`taps`]: where it was captured; [`connection`]: both
+//!   data streams; [`handshake`]: keys and signals
+//! - [`sender`]: retransmissions, round-trip times; [`mapping`]: places in the data stream, DSS
+//!   checksums
+//! - [`order`], [`stream`]: reassembly at the receiver, by arrivals seen or estimated;
+//!   [`crossing`]: between two places
 //! - [`waiting`]: what each subflow waits for, and what its path carries, for who asks
-//! - [`sequence`]: data sequence numbers over time; [`report`]: the same fields as a run's summary; [`shelf`]: of which
-//!   connections
+//! - [`sequence`]: data sequence numbers over time; [`report`]: the same fields as a run's summary;
+//!   [`shelf`]: of which connections
 //! - [`mod@qlog`]: every segment as an event
 //! - [`error`]: what cannot be analysed, in one sentence each
 //!
-//! TCP is measured as a connection of one subflow. Left out, and counted: what cannot be opened, and fragments of
-//! incomplete packets.
+//! TCP is measured as a connection of one subflow. Left out, and counted: what cannot be opened,
+//! and fragments of incomplete packets.
 #![forbid(unsafe_code)]
 // Whoever reads these pages has the source beside them: links may lead to what is private.
 #![allow(rustdoc::private_intra_doc_links)]

@@ -286,8 +286,8 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// `options` have an MP_PRIO of four octets (RFC 6824 3.3.8), which names the address whose priority changes. In version 1 it has
-/// three, so the parser takes it for malformed.
+/// `options` have an MP_PRIO of four octets (RFC 6824 3.3.8), which names the address whose
+/// priority changes. In version 1 it has three, so the parser takes it for malformed.
 #[cold]
 fn has_prio_of_address(mut options: &[u8]) -> bool {
     loop {

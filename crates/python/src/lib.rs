@@ -318,7 +318,8 @@ fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDic
     Ok(dict)
 }
 
-/// Runs a scenario. Without the GIL, but for signals and `poll`, unless it has algorithms written in Python.
+/// Runs a scenario. Without the GIL, but for signals and `poll`, unless it has algorithms written
+/// in Python.
 #[pyfunction]
 #[pyo3(signature = (
     text, name, overrides, seed=None, trace=None, poll=None, pcap=None, timeout=None, memory=None, series=true, causes=false,

@@ -157,8 +157,8 @@ pub struct Config {
     pub sack: bool,
     /// Timestamps (RFC 7323).
     pub timestamps: bool,
-    /// Where an RFC says SHOULD, or leaves a choice open, and the stack described does otherwise than
-    /// this engine: one flag for each deviation.
+    /// Where an RFC says SHOULD, or leaves a choice open, and the stack described does otherwise
+    /// than this engine: one flag for each deviation.
     pub deviations: Deviations,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,

@@ -270,10 +270,11 @@ pub enum Event {
     },
     /// More octets are in order: [`Connection::read`](crate::Connection::read) returns more than zero.
     Readable,
-    /// After a short write, the send buffer has room again. Only [`Endpoint`](crate::host::Endpoint) reports it.
+    /// After a short write, the send buffer has room again. Only
+    /// [`Endpoint`](crate::host::Endpoint) reports it.
     Writable,
-    /// Further subflows may be opened from now on: the peer has confirmed the keys with its first DSS (RFC 8684 3.1).
-    /// Only [`Endpoint`](crate::host::Endpoint) reports it.
+    /// Further subflows may be opened from now on: the peer has confirmed the keys with its first
+    /// DSS (RFC 8684 3.1). Only [`Endpoint`](crate::host::Endpoint) reports it.
     JoinsPossible,
     /// The peer has closed its direction and every octet can be read.
     EndOfStream,

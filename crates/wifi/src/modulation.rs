@@ -24,7 +24,8 @@ pub enum Code {
     Cck,
     /// OFDM, number 0 (BPSK 1/2) to 7 (64-QAM 3/4) in order of rate.
     Ofdm(u8),
-    /// OFDM from 802.11n on, by the index of modulation and code, 0 (BPSK 1/2) to 11 (1024-QAM 5/6).
+    /// OFDM from 802.11n on, by the index of modulation and code, 0 (BPSK 1/2) to 11 (1024-QAM
+    /// 5/6).
     Mcs(u8),
 }
 

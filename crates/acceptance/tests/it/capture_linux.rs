@@ -1,4 +1,5 @@
-//! Captures of Linux's MPTCP (`crates/acceptance/tests/data/README.md`): what must verify, and what tshark says of the same files.
+//! Captures of Linux's MPTCP (`crates/acceptance/tests/data/README.md`): what must verify, and what
+//! tshark says of the same files.
 
 use anabranch_capture::{Capture, analyze_octets};
 

@@ -1,8 +1,10 @@
-//! Stored scenarios keep their meaning: each resolves to the JSON that it resolved to when its digest was stored.
+//! Stored scenarios keep their meaning: each resolves to the JSON that it resolved to when its
+//! digest was stored.
 //!
 //! The digests in `tests/data/resolved.csv` were written before the variants of algorithms that
 //! Linux has got names of their own and before the deviations of Linux became flags. A scenario
-//! that names `cubic` with `linux = 1`, or `profile = "linux-6.1"`, must not resolve to anything else.
+//! that names `cubic` with `linux = 1`, or `profile = "linux-6.1"`, must not resolve to anything
+//! else.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -73,7 +75,8 @@ fn stored() -> Vec<(String, String, PathBuf)> {
     all
 }
 
-/// The algorithms that Linux varies, under every profile, with the parameter `linux` unsaid, 0 and 1.
+/// The algorithms that Linux varies, under every profile, with the parameter `linux` unsaid, 0 and
+/// 1.
 fn built() -> Vec<(String, String, PathBuf)> {
     let mut all = Vec::new();
     let kinds = [("controller", ["uncoupled", "cubic", "olia", "balia"].as_slice()), ("scheduler", &["blest", "ecf"])];

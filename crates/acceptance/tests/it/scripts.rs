@@ -1,5 +1,6 @@
-//! The engine's own scripts (`crates/stack/scripts`): every segment and every call at its time, to the nanosecond. What they assert besides is Python, and is
-//! checked with the rest by `tests/test_scripts.py`.
+//! The engine's own scripts (`crates/stack/scripts`): every segment and every call at its time, to
+//! the nanosecond. What they assert besides is Python, and is checked with the rest by
+//! `tests/test_scripts.py`.
 
 use std::fs;
 use std::path::PathBuf;

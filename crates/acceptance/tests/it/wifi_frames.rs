@@ -1,4 +1,5 @@
-//! Frame error rates of the Wi-Fi models against those of ns-3.37, point by point (`crates/acceptance/tests/data`).
+//! Frame error rates of the Wi-Fi models against those of ns-3.37, point by point
+//! (`crates/acceptance/tests/data`).
 
 use anabranch_wifi::error::Model;
 use anabranch_wifi::formats::{Format, Ppdu};

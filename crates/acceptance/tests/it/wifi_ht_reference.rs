@@ -1,11 +1,14 @@
-//! Goodput over 802.11n, ac and ax with `like = "ns-3"`: against a closed form, and against the rows that were measured with
-//! ns-3.37, `crates/acceptance/tests/data/wifi_ht_goodput.csv` and, of other kinds, `wifi_ht_goodput_more.csv` (`docs/wifi.md` says how).
+//! Goodput over 802.11n, ac and ax with `like = "ns-3"`: against a closed form, and against the
+//! rows that were measured with ns-3.37, `crates/acceptance/tests/data/wifi_ht_goodput.csv` and, of
+//! other kinds, `wifi_ht_goodput_more.csv` (`docs/wifi.md` says how).
 //!
-//! Bounds: UDP without loss within 0.6 % below the closed form and 3 % of the rows; 5 % where one frame in ten is lost, 10 %
-//! where it is every second one; frames of a PPDU within 2 %. TCP likewise, but for one thing: where
-//! slow start ends in a full queue, it is chance whether the first retransmission finds room. If not, a sender after RFC 6675
-//! is silent for the second that its timeout lasts, a tenth of a row's time, in ns-3 as here. A TCP row with a timeout may fall
-//! short by that second, one without may be ahead by it. TCP with every second frame lost agrees by order of magnitude: two seeds of ns-3 differ by 46 %.
+//! Bounds: UDP without loss within 0.6 % below the closed form and 3 % of the rows; 5 % where one
+//! frame in ten is lost, 10 % where it is every second one; frames of a PPDU within 2 %. TCP
+//! likewise, but for one thing: where slow start ends in a full queue, it is chance whether the
+//! first retransmission finds room. If not, a sender after RFC 6675 is silent for the second that
+//! its timeout lasts, a tenth of a row's time, in ns-3 as here. A TCP row with a timeout may fall
+//! short by that second, one without may be ahead by it. TCP with every second frame lost agrees by
+//! order of magnitude: two seeds of ns-3 differ by 46 %.
 
 use anabranch_wifi::formats::{Format, LONGEST, Ppdu};
 use anabranch_wifi::phy::Like;

@@ -31,8 +31,8 @@ fn a_station_at_rest_is_in_range_or_never() {
     assert_eq!(sensitive.out_of_range_from(S), None);
 }
 
-/// MCS 9 in 80 MHz: one frame in a hundred arrives at 23.2 dB, with noise of -87.9 dBm at -64.8 dBm; MCS 0 is noticed as
-/// far as it is read, and so is what Minstrel-HT chooses.
+/// MCS 9 in 80 MHz: one frame in a hundred arrives at 23.2 dB, with noise of -87.9 dBm at -64.8
+/// dBm; MCS 0 is noticed as far as it is read, and so is what Minstrel-HT chooses.
 #[test]
 fn a_constant_mcs_ends_where_its_frames_are_not_read() {
     let far = |mcs: &str| wifi_of("802.11ac", &format!("mcs = {mcs}, distance = '20 m'"));

@@ -1,9 +1,13 @@
-//! Goodput over Wi-Fi against ns-3.37: `crates/acceptance/tests/data/wifi_goodput.csv`, and further rows of more kinds in
-//! `wifi_goodput_more.csv` (`docs/wifi.md` says how both were measured). Access point or first ad hoc node and one station or
-//! several, UDP at saturation or one TCP connection each for 20 s, means of three seeds.
+//! Goodput over Wi-Fi against ns-3.37: `crates/acceptance/tests/data/wifi_goodput.csv`, and further
+//! rows of more kinds in `wifi_goodput_more.csv` (`docs/wifi.md` says how both were measured).
+//! Access point or first ad hoc node and one station or several, UDP at saturation or one TCP
+//! connection each for 20 s, means of three seeds.
 //!
-//! Bounds: 3 % of the mean without fading; with fading 10 % of the mean or within the smallest and the largest (so, too, where
-//! three seeds of ns-3 lie more than a fifth of their mean apart: TCP at 34 m, on the cliff of 54 Mbit/s); or 0.05 Mbit/s. `cargo test --profile lab -p anabranch-acceptance --test it wifi_reference -- --nocapture` prints both tables.
+//! Bounds: 3 % of the mean without fading; with fading 10 % of the mean or within the smallest and
+//! the largest (so, too, where three seeds of ns-3 lie more than a fifth of their mean apart: TCP
+//! at 34 m, on the cliff of 54 Mbit/s); or 0.05 Mbit/s.
+//! `cargo test --profile lab -p anabranch-acceptance --test it wifi_reference -- --nocapture`
+//! prints both tables.
 
 use std::fmt::Write;
 

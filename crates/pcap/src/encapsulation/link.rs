@@ -1,7 +1,9 @@
-//! Link types: where the first header of a frame is. Numbers: <https://www.tcpdump.org/linktypes.html>.
+//! Link types: where the first header of a frame is. Numbers:
+//! <https://www.tcpdump.org/linktypes.html>.
 //!
-//! Most records of most captures are an IP packet directly behind the header of Ethernet, of Linux cooked, or without any
-//! header. For these there is a short way ([`plain`]); all others are opened header by header ([`super`]).
+//! Most records of most captures are an IP packet directly behind the header of Ethernet, of Linux
+//! cooked, or without any header. For these there is a short way ([`plain`]); all others are opened
+//! header by header ([`super`]).
 
 use super::frames::{V4, V6};
 use super::octets::Octets;

@@ -1,14 +1,16 @@
-//! From a record to the TCP segments in it: headers are opened one by one until TCP is found or nothing more can be opened.
+//! From a record to the TCP segments in it: headers are opened one by one until TCP is found or
+//! nothing more can be opened.
 //!
-//! Each header is a [`Layer`], opened by one small function that reads only that header and says what comes next ([`Step`]). A
-//! record has at most [`DEPTH`] headers, so headers that contain each other for ever come to an end. The state beside that is
-//! bounded, too: fragments that wait for the rest of their packets, the latest packets for copies of them, transmitters of
-//! 802.11.
+//! Each header is a [`Layer`], opened by one small function that reads only that header and says
+//! what comes next ([`Step`]). A record has at most [`DEPTH`] headers, so headers that contain each
+//! other for ever come to an end. The state beside that is bounded, too: fragments that wait for
+//! the rest of their packets, the latest packets for copies of them, transmitters of 802.11.
 //!
 //! Of a tunnel the innermost IP packet counts, and nothing of what is around it.
 //!
 //! - [`octets`]: octets as captured and as sent
-//! - [`link`], [`frames`]: from a link to IP; [`wifi`]: 802.11; [`logs`]: packets logged by a system; [`tunnels`]: from IP to IP
+//! - [`link`], [`frames`]: from a link to IP; [`wifi`]: 802.11; [`logs`]: packets logged by a
+//!   system; [`tunnels`]: from IP to IP
 //! - [`fragments`]: reassembly; [`repeats`]: the same packet in two encapsulations
 
 use anabranch_stack::wire::ip;

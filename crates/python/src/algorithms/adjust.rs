@@ -9,7 +9,8 @@ copied_view! {
     /// attributes are None where the kind has no such value.
     Adjust of Change, a
     {
-        /// Which change: "mss", "lost_syn", "idle", "unused", "cached", "at_most", "deflate", "reordered", "probed", "slow_start_to", "resume" or "penalise".
+        /// Which change: "mss", "lost_syn", "idle", "unused", "cached", "at_most", "deflate",
+        /// "reordered", "probed", "slow_start_to", "resume" or "penalise".
         kind: &'static str = match a {
             Change::Mss(_) => "mss",
             Change::LostSyn => "lost_syn",

@@ -84,7 +84,8 @@ macro_rules! decision {
 }
 
 decision! {
-    /// Send octets again that were sent and have no DATA_ACK, at most one segment, on a subflow that can send.
+    /// Send octets again that were sent and have no DATA_ACK, at most one segment, on a subflow
+    /// that can send.
     Resend {
         /// First octet of the data stream.
         start,
@@ -106,7 +107,8 @@ decision! {
 }
 
 decision! {
-    /// Move data that was assigned last and is not sent yet to another subflow; the scheduler is asked again at once.
+    /// Move data that was assigned last and is not sent yet to another subflow; the scheduler is
+    /// asked again at once.
     Move {
         /// Index of the subflow that has the data queued.
         source,

@@ -45,34 +45,40 @@ atomic_view! {
             self.with(|offer| offer.any())
         }
 
-        /// Index of the established subflow with the lowest smoothed round-trip time, with or without room; None if there is none.
+        /// Index of the established subflow with the lowest smoothed round-trip time, with or
+        /// without room; None if there is none.
         fn fastest(&self) -> Option<usize> {
             self.with(|offer| offer.fastest())
         }
 
-        /// Index of the subflow with the lowest smoothed round-trip time among those that can send; None if there is none.
+        /// Index of the subflow with the lowest smoothed round-trip time among those that can send;
+        /// None if there is none.
         fn open(&self) -> Option<usize> {
             self.with(|offer| offer.open())
         }
 
-        /// Returns True if subflow `i` works: established, timer not expired, and no backup while a regular subflow works.
+        /// Returns True if subflow `i` works: established, timer not expired, and no backup while a
+        /// regular subflow works.
         fn works(&self, i: usize) -> PyResult<bool> {
             self.index(i)?;
             Ok(self.with(|offer| offer.works(i)))
         }
 
-        /// Index of the working subflow with the lowest smoothed round-trip time, with or without room; None if there is none.
+        /// Index of the working subflow with the lowest smoothed round-trip time, with or without
+        /// room; None if there is none.
         fn fastest_at_work(&self) -> Option<usize> {
             self.with(|offer| offer.fastest_at_work())
         }
 
-        /// Returns True if waiting for room on subflow `i` comes to an end: the subflow works and has data in flight.
+        /// Returns True if waiting for room on subflow `i` comes to an end: the subflow works and
+        /// has data in flight.
         fn awaits(&self, i: usize) -> PyResult<bool> {
             self.index(i)?;
             Ok(self.with(|offer| offer.awaits(i)))
         }
 
-        /// Index of the subflow that has the oldest octet without a DATA_ACK in flight; None if there is none.
+        /// Index of the subflow that has the oldest octet without a DATA_ACK in flight; None if
+        /// there is none.
         fn head(&self) -> Option<usize> {
             self.with(|offer| offer.head())
         }

@@ -28,7 +28,8 @@ atomic_view! {
     {
         /// What an octet costs on the path, above zero; 1 unless the scenario says otherwise.
         cost: Real = p.policy.cost;
-        /// The path's share of the load compared with the other paths', above zero; 1 unless the scenario says otherwise.
+        /// The path's share of the load compared with the other paths', above zero; 1 unless the
+        /// scenario says otherwise.
         weight: Real = p.policy.weight;
         /// Priority of the path; lower is preferred.
         priority: Whole = u64::from(p.policy.priority);
@@ -52,9 +53,11 @@ atomic_view! {
         in_flight: Whole = p.in_flight;
         /// First octet of our data stream that the oldest segment in flight carries.
         oldest_start: Whole = p.oldest.0;
-        /// The octet after the last one of that segment; equal to `oldest_start` if nothing is in flight.
+        /// The octet after the last one of that segment; equal to `oldest_start` if nothing is in
+        /// flight.
         oldest_end: Whole = p.oldest.1;
-        /// Octets of new data that the scheduler has assigned to the subflow and that are not sent yet.
+        /// Octets of new data that the scheduler has assigned to the subflow and that are not sent
+        /// yet.
         queued: Whole = p.queued;
         /// The subflow takes new data, with or without room; kept only for schedulers that queue.
         takes_data: Flag = p.takes_data;
@@ -62,13 +65,15 @@ atomic_view! {
         buffered: Whole = p.buffered;
         /// Octets that the subflow takes at a time; kept only for schedulers that queue.
         fill: Whole = p.fill;
-        /// Rate at which the window leaves in a round trip, with the allowance of a paced sender, in octets per second.
+        /// Rate at which the window leaves in a round trip, with the allowance of a paced sender,
+        /// in octets per second.
         pacing_rate: Real = p.pacing_rate;
         /// Smoothed round-trip time in seconds (RFC 6298); 0 before the first sample.
         srtt: Seconds = p.srtt.0;
         /// Smoothed round-trip time in nanoseconds.
         srtt_ns: Whole = p.srtt.0;
-        /// Variation of the round-trip time in seconds (RTTVAR of RFC 6298); 0 before the first sample.
+        /// Variation of the round-trip time in seconds (RTTVAR of RFC 6298); 0 before the first
+        /// sample.
         rttvar: Seconds = p.rttvar.0;
         /// Variation of the round-trip time in nanoseconds.
         rttvar_ns: Whole = p.rttvar.0;
@@ -76,9 +81,11 @@ atomic_view! {
         min_rtt: Seconds = p.min_rtt.0;
         /// Minimum round-trip time in nanoseconds.
         min_rtt_ns: Whole = p.min_rtt.0;
-        /// Newest sample of the delivery rate in octets per second; 0 without `needs = ("delivery_rate",)`.
+        /// Newest sample of the delivery rate in octets per second; 0 without
+        /// `needs = ("delivery_rate",)`.
         delivery_rate: Real = p.delivery_rate;
-        /// Rate at the last round trip with a queue, in octets per second, as a controller publishes it; 0 if none.
+        /// Rate at the last round trip with a queue, in octets per second, as a controller
+        /// publishes it; 0 if none.
         vegas_rate: Real = p.vegas_rate;
         /// Octets acknowledged since the last loss episode began.
         acked_since_last: Whole = p.acked_since_loss[0];
@@ -86,13 +93,15 @@ atomic_view! {
         acked_between_last: Whole = p.acked_since_loss[1];
     }
     also {
-        /// First octet of our data stream that the oldest segment in flight carries, and the octet after its last.
+        /// First octet of our data stream that the oldest segment in flight carries, and the octet
+        /// after its last.
         #[getter]
         fn oldest(&self) -> (u64, u64) {
             (self.oldest_start(), self.oldest_end())
         }
 
-        /// Octets acknowledged since the last loss episode began, and between the beginnings of the last two.
+        /// Octets acknowledged since the last loss episode began, and between the beginnings of the
+        /// last two.
         #[getter]
         fn acked_since_loss(&self) -> (u64, u64) {
             (self.acked_since_last(), self.acked_between_last())

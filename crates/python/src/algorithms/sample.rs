@@ -27,7 +27,8 @@ copied_view! {
     {
         /// Octets delivered (acknowledged or SACKed) in `interval`.
         delivered: u64 = r.delivered;
-        /// The longer of the times in which these octets were sent and acknowledged, in seconds; 0 if it says nothing of the rate.
+        /// The longer of the times in which these octets were sent and acknowledged, in seconds; 0
+        /// if it says nothing of the rate.
         interval: f64 = seconds(r.interval);
         /// `interval` in nanoseconds.
         interval_ns: u64 = r.interval.0;
@@ -48,7 +49,8 @@ copied_view! {
 }
 
 copied_view! {
-    /// What one acknowledgement says about a subflow. Sequence numbers are unwrapped: they grow without end.
+    /// What one acknowledgement says about a subflow. Sequence numbers are unwrapped: they grow
+    /// without end.
     AckSample of engine::AckSample, a
     {
         /// Virtual time of its arrival in seconds.
@@ -83,7 +85,8 @@ copied_view! {
         sack: bool = a.sack;
         /// ECE is set (RFC 3168 6.1.2).
         ece: bool = a.ece;
-        /// The sender had used its window before this acknowledgement. If not, the window must not grow (RFC 9002 7.8).
+        /// The sender had used its window before this acknowledgement. If not, the window must not
+        /// grow (RFC 9002 7.8).
         cwnd_limited: bool = a.cwnd_limited;
         /// It arrived in slow start after a timeout (RFC 3465 2.3).
         after_timeout: bool = a.after_timeout;
@@ -105,9 +108,11 @@ copied_view! {
         rate: Option<RateSample> = a.rate.map(RateSample::new);
         /// Echoed timestamp (TSecr); None without timestamps.
         ts_ecr: Option<u32> = a.ts_ecr;
-        /// The D-SACK block (RFC 2883) as first sequence number and the number after the last; None without one.
+        /// The D-SACK block (RFC 2883) as first sequence number and the number after the last; None
+        /// without one.
         dsack: Option<(u64, u64)> = a.dsack.map(|(start, end): (Seq, Seq)| (start.0, end.0));
-        /// Some outstanding segment had been SACKed before. Set only if the acknowledgement carries SACK blocks.
+        /// Some outstanding segment had been SACKed before. Set only if the acknowledgement carries
+        /// SACK blocks.
         sacked_before: bool = a.sacked_before;
         /// End of the highest newly SACKed segment that was never retransmitted; None without one.
         sacked_original: Option<u64> = a.sacked_original.map(|seq| seq.0);
@@ -138,7 +143,8 @@ copied_view! {
         flight_size: u64 = c.flight_size;
         /// The timer expired again for the same segment: ssthresh does not change (RFC 5681 3.1).
         repeated: bool = c.repeated;
-        /// The timer expired in an episode that has already reduced the window: ssthresh may decrease further, but not increase.
+        /// The timer expired in an episode that has already reduced the window: ssthresh may
+        /// decrease further, but not increase.
         nested: bool = c.nested;
     }
     also {}

@@ -43,7 +43,8 @@ impl RunState {
         self.now.store(now.0, Relaxed);
     }
 
-    /// Seed of the next instance of an algorithm, as text: instances are made in an order that the scenario determines.
+    /// Seed of the next instance of an algorithm, as text: instances are made in an order that the
+    /// scenario determines.
     pub fn next_seed(&self, algorithm: &str) -> String {
         let number = self.made.fetch_add(1, Relaxed);
         format!("{} {algorithm} {number}", self.seed.load(Relaxed))

@@ -60,7 +60,8 @@ fn window_slow_start(controller: &Bound<'_, PyAny>, ack: &AckSample) -> PyResult
     change(controller, |window| window.slow_start(&ack.value()))
 }
 
-/// What an acknowledgement does to every window: nothing, or slow start; False in congestion avoidance.
+/// What an acknowledgement does to every window: nothing, or slow start; False in congestion
+/// avoidance.
 #[pyfunction]
 fn window_grow_in_slow_start(controller: &Bound<'_, PyAny>, ack: &AckSample) -> PyResult<bool> {
     let py = controller.py();

@@ -1,7 +1,9 @@
-//! The radio part of wireless links: which link is on which channel of [`anabranch_wifi`], and which of its ends is which station.
+//! The radio part of wireless links: which link is on which channel of [`anabranch_wifi`], and
+//! which of its ends is which station.
 //!
-//! A wireless link leads from a station (its first end) to an access point, and, if it has one, over a wired hop behind
-//! that to its second end. Up, a packet crosses the radio first and the wire last; down, the reverse.
+//! A wireless link leads from a station (its first end) to an access point, and, if it has one,
+//! over a wired hop behind that to its second end. Up, a packet crosses the radio first and the
+//! wire last; down, the reverse.
 
 use anabranch_wifi::Wifi;
 use anabranch_wifi::high::Counts;

@@ -21,7 +21,8 @@ macro_rules! deviations {
             /// The names of all deviations, in the order of the fields.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name),)*];
 
-            /// The deviation called `name`, to be read or set; `None` if no deviation has this name.
+            /// The deviation called `name`, to be read or set; `None` if no deviation has this
+            /// name.
             pub fn by_name(&mut self, name: &str) -> Option<&mut bool> {
                 match name {
                     $(stringify!($name) => Some(&mut self.$name),)*
@@ -54,8 +55,8 @@ deviations! {
     /// Acknowledges a DATA_FIN without data with 32 bits, whatever the length of its data sequence
     /// number: RFC 8684 3.3.2 speaks of data. Linux: `mptcp_check_data_fin`.
     short_ack_of_data_fin,
-    /// Sends a DATA_FIN, and acknowledges the peer's, on every subflow, and repeats its own in every
-    /// acknowledgement until the DATA_ACK. RFC 8684 3.3.3 leaves that open. Linux:
+    /// Sends a DATA_FIN, and acknowledges the peer's, on every subflow, and repeats its own in
+    /// every acknowledgement until the DATA_ACK. RFC 8684 3.3.3 leaves that open. Linux:
     /// `mptcp_write_data_fin`, `mptcp_check_data_fin`, `__mptcp_wr_shutdown`.
     data_fin_on_all,
     /// Repeats a DATA_FIN after the minimum RTO, twice, then after twice the previous interval.
@@ -84,8 +85,8 @@ deviations! {
     announces_one_by_one,
     /// The window of a SYN is a whole number of segments. Linux: `tcp_select_initial_window`.
     whole_segments_in_syn_window,
-    /// Less than a segment waits only while a segment as small is unacknowledged (Minshall's variant
-    /// of Nagle's algorithm). RFC 9293 3.7.4 waits for everything unacknowledged. Linux:
+    /// Less than a segment waits only while a segment as small is unacknowledged (Minshall's
+    /// variant of Nagle's algorithm). RFC 9293 3.7.4 waits for everything unacknowledged. Linux:
     /// `tcp_nagle_check`, `tcp_minshall_check`.
     minshall,
 }

@@ -107,7 +107,8 @@ impl<K: Keep> Conversation<K> {
         }
     }
 
-    /// Writes as many of `octets` octets as fit and returns how many; `None` if our direction is closed.
+    /// Writes as many of `octets` octets as fit and returns how many; `None` if our direction is
+    /// closed.
     pub fn write(&mut self, octets: u64) -> Option<u64> {
         if self.write_closed || self.over {
             return None;

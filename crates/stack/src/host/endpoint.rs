@@ -67,8 +67,8 @@ const RESETS: usize = 256;
 /// Maximum number of connections of a listener that have taken data with the SYN and whose handshake is not complete (RFC 7413 5.1).
 const FAST_OPENS: usize = 64;
 
-/// The connections of one host. `K` says who keeps the octets: the endpoint ([`Octets`], the default)
-/// or its driver ([`ByReference`](super::ByReference)).
+/// The connections of one host. `K` says who keeps the octets: the endpoint ([`Octets`], the
+/// default) or its driver ([`ByReference`](super::ByReference)).
 #[derive(Debug)]
 pub struct Endpoint<K: Keep = Octets> {
     pub(super) entropy: Entropy,
@@ -148,11 +148,13 @@ impl<K: Keep> Endpoint<K> {
         Ok(self.insert(connection, addresses))
     }
 
-    /// Opens a further subflow of a connection; a `backup` is used only when no other subflow works.
+    /// Opens a further subflow of a connection; a `backup` is used only when no other subflow
+    /// works.
     ///
     /// # Errors
-    /// Why it cannot be opened. After an error that is [not final](JoinError::is_final), try again at
-    /// the next event of the connection: [`Event::JoinsPossible`] says that the peer has confirmed the keys.
+    /// Why it cannot be opened. After an error that is [not final](JoinError::is_final), try again
+    /// at the next event of the connection: [`Event::JoinsPossible`] says that the peer has
+    /// confirmed the keys.
     pub fn open_subflow(
         &mut self,
         id: ConnectionId,
@@ -205,7 +207,8 @@ impl<K: Keep> Endpoint<K> {
 
     // ---- packets and time --------------------------------------------------------------------------------------
 
-    /// A segment arrives whose payload is described; `payload` has its octets, or nothing if the driver keeps them.
+    /// A segment arrives whose payload is described; `payload` has its octets, or nothing if the
+    /// driver keeps them.
     pub(super) fn arrive(&mut self, now: Instant, addresses: Addresses, segment: &Segment, payload: &[u8]) {
         let Some((id, subflow)) = self.find(addresses) else {
             return self.handle_stranger(now, addresses, segment, payload);

@@ -66,7 +66,8 @@ pub enum JoinError {
 }
 
 impl JoinError {
-    /// Returns true if the connection can never open this subflow, false if a later attempt may succeed.
+    /// Returns true if the connection can never open this subflow, false if a later attempt may
+    /// succeed.
     pub fn is_final(&self) -> bool {
         match self {
             Self::Gone | Self::NoIdentifier(_) => true,

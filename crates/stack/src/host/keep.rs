@@ -11,8 +11,8 @@ mod sealed {
 
 /// What keeps the octets of one connection: [`Octets`] or [`ByReference`].
 pub trait Keep: Default + Debug + sealed::Sealed {
-    /// Stores octets that have arrived at offset `data` of the peer's stream, which is in order up to
-    /// `in_order`. Returns true if the driver stores them and has to be told.
+    /// Stores octets that have arrived at offset `data` of the peer's stream, which is in order up
+    /// to `in_order`. Returns true if the driver stores them and has to be told.
     #[doc(hidden)]
     fn place(&mut self, data: u64, octets: &[u8], in_order: u64) -> bool;
 

@@ -75,8 +75,8 @@ impl Endpoint<Octets> {
         Some(Transmit { addresses: t.addresses, segment: t.segment, payload })
     }
 
-    /// Writes as many of `octets` as the send buffer has room for and returns how many. Offer the rest again at
-    /// [`Event::Writable`](crate::Event::Writable).
+    /// Writes as many of `octets` as the send buffer has room for and returns how many. Offer the
+    /// rest again at [`Event::Writable`](crate::Event::Writable).
     ///
     /// # Errors
     /// If the connection is gone, or its direction closed.

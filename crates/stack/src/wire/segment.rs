@@ -94,8 +94,8 @@ fn header_of(segment: &Segment, (src_port, dst_port): (u16, u16)) -> tcp::Header
     tcp::Header { src_port, dst_port, seq, ack, flags, window }
 }
 
-/// Appends the TCP header of `segment` with its options and no payload, for source and destination port `ports`. The
-/// checksum of the header is zero; a DSS checksum is that of the typed segment.
+/// Appends the TCP header of `segment` with its options and no payload, for source and destination
+/// port `ports`. The checksum of the header is zero; a DSS checksum is that of the typed segment.
 ///
 /// # Errors
 /// If the options do not fit.
@@ -105,7 +105,8 @@ pub fn emit_tcp(segment: &Segment, ports: (u16, u16), out: &mut Vec<u8>) -> Resu
     Ok(())
 }
 
-/// The segment whose TCP header is `view`, with the ECN field of its IP header; `payload` are its octets.
+/// The segment whose TCP header is `view`, with the ECN field of its IP header; `payload` are its
+/// octets.
 pub fn parse_tcp(view: &tcp::View<'_>, ecn: Ecn, payload: &[u8]) -> Segment {
     let options = parse_options(view.options());
     Segment {

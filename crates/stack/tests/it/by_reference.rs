@@ -120,7 +120,8 @@ fn transfer<H: Host>(
                 ends[1].read(id, &mut heard);
             }
         }
-        // Writes only at the start and at the event Writable: without the event the transfer would stop.
+        // Writes only at the start and at the event Writable: without the event the transfer would
+        // stop.
         if room && written < LEN {
             let taken = ends[0].write(id, &message[written..]);
             written += taken;
@@ -231,7 +232,8 @@ fn both_forms_of_an_endpoint_send_the_same() {
     }
 }
 
-/// RFC 8684 3.1: before the peer's first DSS a join is refused for now; on a plain connection for ever.
+/// RFC 8684 3.1: before the peer's first DSS a join is refused for now; on a plain connection for
+/// ever.
 #[test]
 fn a_refused_join_says_whether_it_is_for_ever() {
     for (mptcp, why) in [(true, JoinRefusal::Unconfirmed), (false, JoinRefusal::Plain)] {

@@ -15,7 +15,8 @@ fn with(name: &str, on: bool) -> Config {
     Config { deviations: if on { Deviations::NONE.and(name) } else { Deviations::NONE }, ..mptcp() }
 }
 
-/// RFC 8684 3.3.2: 64 bits answer "data ... received with a 64-bit DSN"; a DATA_FIN alone is no data.
+/// RFC 8684 3.3.2: 64 bits answer "data ... received with a 64-bit DSN"; a DATA_FIN alone is no
+/// data.
 #[test]
 fn a_data_fin_without_data_is_acknowledged_with_32_bits() {
     for (on, wanted) in [(true, 4), (false, 8)] {

@@ -1,4 +1,5 @@
-//! Path MTU signals (RFC 1191, RFC 8201), and hard errors. The exchanges are in `crates/stack/scripts/path-mtu*.pkt`.
+//! Path MTU signals (RFC 1191, RFC 8201), and hard errors. The exchanges are in
+//! `crates/stack/scripts/path-mtu*.pkt`.
 
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::host::{Addresses, Endpoint};

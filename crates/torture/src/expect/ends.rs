@@ -101,9 +101,10 @@ pub fn connecting(config: &Config) -> u64 {
     config.syn_retries.map_or(180_000_000_000, |n| (0..=n).map(wait).sum())
 }
 
-/// Where acknowledgements wait, for the data of another subflow or for a hole of their own that no SACK tells of, a round trip of what waited
-/// lasts as long as the timeout, and the next timeout is longer: a controller that goes by what it measured falls to its least window,
-/// and pacing sends a window in as many minutes (94506975 in crates/acceptance/tests/data/torture_campaigns.csv).
+/// Where acknowledgements wait, for the data of another subflow or for a hole of their own that no
+/// SACK tells of, a round trip of what waited lasts as long as the timeout, and the next timeout is
+/// longer: a controller that goes by what it measured falls to its least window, and pacing sends a
+/// window in as many minutes (94506975 in crates/acceptance/tests/data/torture_campaigns.csv).
 fn starves(c: &Connection) -> bool {
     let paced = c.config.pacing || c.config.controller.name() == "bbr";
     // A receiver without SACK does not tell either, and without timestamps the round trip counts from the first copy.
@@ -111,8 +112,9 @@ fn starves(c: &Connection) -> bool {
     (c.config.acknowledgement == Acknowledgement::Coupled || untold) && paced
 }
 
-/// Whether a box that joins segments and one that cuts them make ever new boundaries. The engine knows sums of whole segments only: where
-/// those overlap, a mapping whose octets are what they were cannot be verified (`crates/stack/src/mptcp/verify.rs`).
+/// Whether a box that joins segments and one that cuts them make ever new boundaries. The engine
+/// knows sums of whole segments only: where those overlap, a mapping whose octets are what they
+/// were cannot be verified (`crates/stack/src/mptcp/verify.rs`).
 fn is_recut(scenario: &Scenario, c: &Connection) -> bool {
     let joins = boxes(scenario).any(|kind| matches!(kind, Kind::Coalesce { .. }));
     c.config.checksum && joins && boxes(scenario).any(|kind| matches!(kind, Kind::Split { .. }))

@@ -45,7 +45,8 @@ pub(super) fn link(link: &Link, scenario: &Scenario) -> Value {
         "capture" => value(link.capture),
         "middleboxes" => Resolved::Value(link.middleboxes.iter().map(middlebox).collect()),
         "changes" => Resolved::Value(link.changes.iter().map(change).collect()),
-        // A preset is resolved into its keys, `leo` and `cellular` into `weather` of each direction.
+        // A preset is resolved into its keys, `leo` and `cellular` into `weather` of each
+        // direction.
         "preset" | "wifi" | "leo" | "cellular" => Nothing,
         other => panic!("the resolved scenario says nothing of {other}, a key of a link"),
     })

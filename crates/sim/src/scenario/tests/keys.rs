@@ -123,8 +123,8 @@ fn each_key_has_a_meaning_that_a_sentence_can_begin_with() {
     assert_eq!(keys().len(), TABLES.iter().map(|table| table.keys().count()).sum::<usize>());
 }
 
-/// Every key of `[connection]` is either refused for other drivers of the engine, or read for them: it
-/// changes the configuration, or a wrong value is refused.
+/// Every key of `[connection]` is either refused for other drivers of the engine, or read for them:
+/// it changes the configuration, or a wrong value is refused.
 #[test]
 fn the_keys_of_a_connection_reach_other_drivers_or_are_refused_by_name() {
     let known = crate::algorithms::registered();

@@ -49,8 +49,9 @@ impl fmt::Display for JoinRefusal {
 }
 
 impl Connection {
-    /// Returns why [`Connection::open_subflow`] to the peer's address `remote_id` would open nothing now; `None` if it would
-    /// open a subflow. Without `remote_id`, the address is left out of account.
+    /// Returns why [`Connection::open_subflow`] to the peer's address `remote_id` would open
+    /// nothing now; `None` if it would open a subflow. Without `remote_id`, the address is left out
+    /// of account.
     pub fn join_refusal(&self, remote_id: Option<u8>) -> Option<JoinRefusal> {
         if self.closed {
             Some(JoinRefusal::Closed)
@@ -59,7 +60,8 @@ impl Connection {
         } else if !self.negotiation.has_seen_dss() || !self.negotiation.is_multipath() {
             Some(JoinRefusal::Unconfirmed)
         } else if self.manner.no_join && remote_id == Some(0) {
-            // RFC 8684 3.1: flag C, "the receiver MUST NOT try to open any additional subflows toward this address and port".
+            // RFC 8684 3.1: flag C, "the receiver MUST NOT try to open any additional subflows
+            // toward this address and port".
             Some(JoinRefusal::NoJoin)
         } else {
             self.is_full().then_some(JoinRefusal::Full)
