@@ -134,7 +134,7 @@ def test_a_class_that_is_defined_again_replaces_the_former_one() -> None:
 
 
 def test_an_undo_restores_the_list_of_a_controller() -> None:
-    """Without a copy of the list for each episode, the undone episodes would stay in it."""
+    """An undo removes from the list what the undone loss episode added; a shared list keeps it."""
 
     def longest(shared: bool) -> tuple[int, int]:
         lengths: list[int] = []

@@ -32,7 +32,7 @@ pub struct Row {
     pub client: bool,
     /// The pair of addresses and ports.
     pub tuple: u32,
-    /// The flags of the TCP header, as letters.
+    /// The flags of the TCP header: a letter for each, such as `S` for SYN, and `.` for ACK.
     pub flags: String,
     /// The sequence number.
     pub seq: u32,

@@ -55,8 +55,8 @@
 #define ANABRANCH_EVENT_FALLBACK 7
 
 /*
- `len` octets have arrived at `offset` of the peer's stream: the first octets of the payload of the
- segment handled last. Only of hosts by reference.
+ `len` octets have arrived at `offset` of the peer's stream: the first octets of the payload of
+ the segment handled last. Only of hosts by reference.
  */
 #define ANABRANCH_EVENT_ARRIVED 8
 
@@ -428,7 +428,8 @@ struct anabranch_host_options {
    */
   uint8_t by_reference;
   /*
-   Not 0: timestamps show the caller's clock in ms. 0: each subflow adds an offset (RFC 7323 5.4).
+   Not 0: timestamps show the caller's clock in ms. 0: each subflow adds an offset (RFC 7323
+   5.4).
    */
   uint8_t virtual_time;
   /*
@@ -658,8 +659,8 @@ const char *anabranch_algorithms(void);
 
 /*
  Makes a configuration from the text of a scenario's `[connection]` table (TOML, without the
- heading): `controller = "olia"`, one key a line. An empty text gives the defaults. Keys that only
- the simulator carries out are refused.
+ heading): `controller = "olia"`, one key a line. An empty text gives the defaults. Keys that
+ only the simulator carries out are refused.
  */
 int32_t anabranch_config_new(const char *text, struct anabranch_config **out);
 
@@ -711,8 +712,8 @@ int32_t anabranch_handle_too_big(struct anabranch_host *host,
                                  uint32_t mtu);
 
 /*
- ICMP "destination unreachable" that will not pass (RFC 9293 3.9.2.2) about a segment of ours: ends a
- connection that is being opened.
+ ICMP "destination unreachable" that will not pass (RFC 9293 3.9.2.2) about a segment of ours:
+ ends a connection that is being opened.
  */
 int32_t anabranch_handle_unreachable(struct anabranch_host *host,
                                      uint64_t now,
@@ -727,7 +728,8 @@ int32_t anabranch_handle_soft_error(struct anabranch_host *host,
                                     uint32_t seq);
 
 /*
- Accepts connections to `port` from now on. `backlog`: maximum number of half-open connections; 0: 1024.
+ Accepts connections to `port` from now on. `backlog`: maximum number of half-open connections;
+ 0: 1024.
  */
 int32_t anabranch_listen(struct anabranch_host *host,
                          uint16_t port,
@@ -756,8 +758,8 @@ int32_t anabranch_connect(struct anabranch_host *host,
                           uint64_t *connection);
 
 /*
- Opens a further subflow and writes its number to `subflow`. `ANABRANCH_NOT_YET`: try again at the
- event `ANABRANCH_EVENT_JOINS_POSSIBLE`. `ANABRANCH_NEVER`: this connection never can.
+ Opens a further subflow and writes its number to `subflow`. `ANABRANCH_NOT_YET`: try again at
+ the event `ANABRANCH_EVENT_JOINS_POSSIBLE`. `ANABRANCH_NEVER`: this connection never can.
  */
 int32_t anabranch_open_subflow(struct anabranch_host *host,
                                uint64_t connection,
@@ -780,7 +782,8 @@ int32_t anabranch_withdraw(struct anabranch_host *host,
                            const struct anabranch_address *address);
 
 /*
- Asks the peer to use a subflow only when no regular one works, or as a regular one again (MP_PRIO).
+ Asks the peer to use a subflow only when no regular one works, or as a regular one again
+ (MP_PRIO).
  */
 int32_t anabranch_set_backup(struct anabranch_host *host,
                              uint64_t connection,
@@ -797,10 +800,11 @@ int32_t anabranch_handle_packet(struct anabranch_host *host,
                                 size_t len);
 
 /*
- A segment arrives at a host by reference. `header` is the TCP header with its options, `tuple` the
- 4-tuple as seen from this host, `ecn` the ECN field of the IP header. The caller has verified the TCP
- checksum. `payload` is only read for the sum of its octets, which DSS checksums need; null: the sum
- is 0. Poll events next: `ANABRANCH_EVENT_ARRIVED` says where the octets belong.
+ A segment arrives at a host by reference. `header` is the TCP header with its options, `tuple`
+ the 4-tuple as seen from this host, `ecn` the ECN field of the IP header. The caller has
+ verified the TCP checksum. `payload` is only read for the sum of its octets, which DSS checksums
+ need; null: the sum is 0. Poll events next: `ANABRANCH_EVENT_ARRIVED` says where the octets
+ belong.
  */
 int32_t anabranch_handle_segment(struct anabranch_host *host,
                                  uint64_t now,
@@ -828,15 +832,14 @@ int32_t anabranch_poll_segment(struct anabranch_host *host,
                                struct anabranch_segment *segment);
 
 /*
- Adds the octets of the payload to the DSS checksum of a segment's header, if it has one, and sets the
- header's TCP checksum. `payload` null: the octets are zero.
+ Adds the octets of the payload to the DSS checksum of a segment's header, if it has one, and
+ sets the header's TCP checksum. `payload` null: the octets are zero.
  */
-int32_t anabranch_fill_checksums(struct anabranch_segment *segment,
-                                 const uint8_t *payload);
+int32_t anabranch_fill_checksums(struct anabranch_segment *segment, const uint8_t *payload);
 
 /*
- When to call [`anabranch_handle_timeout`] at the latest, in ns; `ANABRANCH_NOTHING`: no timer runs.
- Call it after everything else was polled.
+ When to call [`anabranch_handle_timeout`] at the latest, in ns; `ANABRANCH_NOTHING`: no timer
+ runs. Call it after everything else was polled.
  */
 int32_t anabranch_poll_timeout(struct anabranch_host *host, uint64_t *at);
 
@@ -847,9 +850,10 @@ int32_t anabranch_handle_timeout(struct anabranch_host *host, uint64_t now);
 
 /*
  Gives a connection a path manager: one of the `ANABRANCH_PATHS_` constants, with the `count`
- addresses of this host, the connection's own first. Call it right after [`anabranch_connect`](crate::opening::anabranch_connect)
- (`opened` 1) or at `ANABRANCH_EVENT_CONNECTED` of an accepted connection (`opened` 0).
- The opener joins, the other end advertises its addresses.
+ addresses of this host, the connection's own first. Call it right after
+ [`anabranch_connect`](crate::opening::anabranch_connect) (`opened` 1) or at
+ `ANABRANCH_EVENT_CONNECTED` of an accepted connection (`opened` 0). The opener joins, the other
+ end advertises its addresses.
  */
 int32_t anabranch_manage_paths(struct anabranch_host *host,
                                uint64_t now,
@@ -860,8 +864,9 @@ int32_t anabranch_manage_paths(struct anabranch_host *host,
                                size_t count);
 
 /*
- Takes the next subflow that the path manager of a connection wants, with local port 0. Open it with
- [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow) if a route leads there. Poll after events and at timeouts.
+ Takes the next subflow that the path manager of a connection wants, with local port 0. Open it
+ with [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow) if a route leads there.
+ Poll after events and at timeouts.
  */
 int32_t anabranch_poll_join(struct anabranch_host *host,
                             uint64_t now,
@@ -869,8 +874,8 @@ int32_t anabranch_poll_join(struct anabranch_host *host,
                             struct anabranch_tuple *tuple);
 
 /*
- An address of this host comes (`present` 1) or goes (0): tells the path manager of a connection and
- its peer.
+ An address of this host comes (`present` 1) or goes (0): tells the path manager of a connection
+ and its peer.
  */
 int32_t anabranch_address_changed(struct anabranch_host *host,
                                   uint64_t now,
@@ -879,14 +884,15 @@ int32_t anabranch_address_changed(struct anabranch_host *host,
                                   uint8_t present);
 
 /*
- Text of the last error of this thread, in UTF-8; empty before the first error. It stays valid until
- the next call of this thread that fails.
+ Text of the last error of this thread, in UTF-8; empty before the first error. It stays valid
+ until the next call of this thread that fails.
  */
 const char *anabranch_last_error(void);
 
 /*
- Writes `len` octets, or as many as the send buffer has room for; `written` becomes how many. After a
- short write, `ANABRANCH_EVENT_WRITABLE` says when there is room again.
+ Writes `len` octets, or as many as the send buffer has room for; writes their number to
+ `written`.
+ After a short write, `ANABRANCH_EVENT_WRITABLE` says when there is room again.
  */
 int32_t anabranch_write(struct anabranch_host *host,
                         uint64_t connection,
@@ -903,7 +909,7 @@ int32_t anabranch_write_count(struct anabranch_host *host,
                               uint64_t *written);
 
 /*
- Reads up to `len` octets that are in order; `taken` becomes how many.
+ Reads up to `len` octets that have arrived in order, and writes their number to `taken`.
  */
 int32_t anabranch_read(struct anabranch_host *host,
                        uint64_t connection,
@@ -912,8 +918,8 @@ int32_t anabranch_read(struct anabranch_host *host,
                        size_t *taken);
 
 /*
- As [`anabranch_read`], for a host by reference: the next `taken` octets of the peer's stream belong
- to the application.
+ As [`anabranch_read`], for a host by reference: the next `taken` octets of the peer's stream
+ belong to the application.
  */
 int32_t anabranch_read_count(struct anabranch_host *host,
                              uint64_t connection,
@@ -921,8 +927,8 @@ int32_t anabranch_read_count(struct anabranch_host *host,
                              uint64_t *taken);
 
 /*
- Offset in our stream below which a host by reference will not send again: the caller may drop these
- octets.
+ Offset in our stream below which a host by reference will not send again: the caller may drop
+ these octets.
  */
 int32_t anabranch_needed_from(struct anabranch_host *host, uint64_t connection, uint64_t *offset);
 

@@ -118,7 +118,7 @@ pub unsafe extern "C" fn anabranch_poll_event(host: *mut anabranch_host, event: 
         // SAFETY: not null, and it begins with its size.
         unsafe { put_sized(event, described(id.into(), happened), "event") }.map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 

@@ -129,7 +129,7 @@ pub unsafe extern "C" fn anabranch_connection_state(
         // SAFETY: not null, and it begins with its size.
         unsafe { put_sized(info, described, "info") }.map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn anabranch_subflow_state(
         // SAFETY: not null, and it begins with its size.
         unsafe { put_sized(info, described, "info") }.map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 

@@ -21,7 +21,7 @@ pub unsafe extern "C" fn anabranch_handle_too_big(
         each!(host, e => e.handle_too_big(now, tuple, seq, mtu));
         Ok(ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn anabranch_handle_unreachable(
         each!(host, e => e.handle_unreachable(now, tuple, seq));
         Ok(ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -58,6 +58,6 @@ pub unsafe extern "C" fn anabranch_handle_soft_error(
         each!(host, e => e.handle_soft_error(tuple, seq));
         Ok(ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }

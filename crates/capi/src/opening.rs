@@ -33,7 +33,7 @@ pub unsafe extern "C" fn anabranch_listen(
         each!(host, e => e.listen_with_backlog(port, config, backlog));
         Ok(ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn anabranch_stop_listening(host: *mut anabranch_host, por
         each!(host, e => e.stop_listening(port));
         Ok(ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn anabranch_draw_port(
             None => fault(ANABRANCH_IN_USE, format!("every port to {} is in use", tuple.remote)),
         }
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn anabranch_connect(
             Err(e) => fault(ANABRANCH_IN_USE, e),
         }
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn anabranch_open_subflow(
             Err(e) => fault(join_code(e), e),
         }
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn anabranch_advertise(
             Err(e) => fault(ANABRANCH_NEVER, e),
         }
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn anabranch_withdraw(
         let address = unsafe { given(address, "address") }?.socket("address")?.ip();
         each!(host, e => e.withdraw(connection.into(), address)).map_err(gone).map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn anabranch_set_backup(
         let id = host.subflow(connection, subflow)?;
         each!(host, e => e.set_backup(connection.into(), id, backup != 0)).map_err(gone).map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 

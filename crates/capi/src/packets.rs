@@ -114,7 +114,7 @@ pub unsafe extern "C" fn anabranch_handle_packet(
             Err(e) => fault(ANABRANCH_PACKET, e),
         }
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn anabranch_handle_segment(
         host.reference()?.handle_segment(now, addresses, &segment);
         Ok(ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn anabranch_poll_packet(
         host.buffer = octets;
         result
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn anabranch_poll_segment(
         // SAFETY: not null, and it begins with its size.
         unsafe { put_sized(segment, described?, "segment") }.map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn anabranch_poll_timeout(host: *mut anabranch_host, at: *
         Some(deadline) => unsafe { put(at, deadline.0, "at") }.map(|()| ANABRANCH_OK),
         None => Ok(ANABRANCH_NOTHING),
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -314,6 +314,6 @@ pub unsafe extern "C" fn anabranch_handle_timeout(host: *mut anabranch_host, now
         each!(host, e => e.handle_timeout(now));
         Ok(ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }

@@ -120,7 +120,7 @@ pub unsafe extern "C" fn anabranch_manage_paths(
         }
         Ok(ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn anabranch_poll_join(
             None => Ok(ANABRANCH_NOTHING),
         }
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -182,6 +182,6 @@ pub unsafe extern "C" fn anabranch_address_changed(
         each!(host, e => handle_local(&mut managed.manager, e, now, id, change));
         Ok(ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }

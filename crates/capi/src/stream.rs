@@ -15,7 +15,8 @@ fn unwritten(e: WriteError) -> Fault {
     Fault { code, text: e.to_string() }
 }
 
-/// Writes `len` octets, or as many as the send buffer has room for; `written` becomes how many.
+/// Writes `len` octets, or as many as the send buffer has room for; writes their number to
+/// `written`.
 /// After a short write, `ANABRANCH_EVENT_WRITABLE` says when there is room again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_write(
@@ -34,7 +35,7 @@ pub unsafe extern "C" fn anabranch_write(
         // SAFETY: as above.
         unsafe { put(written, taken, "written") }.map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -53,11 +54,11 @@ pub unsafe extern "C" fn anabranch_write_count(
         // SAFETY: as above.
         unsafe { put(written, taken, "written") }.map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
-/// Reads up to `len` octets that are in order; `taken` becomes how many.
+/// Reads up to `len` octets that have arrived in order, and writes their number to `taken`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_read(
     host: *mut anabranch_host,
@@ -82,7 +83,7 @@ pub unsafe extern "C" fn anabranch_read(
         // SAFETY: as above.
         unsafe { put(taken, n, "taken") }.map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -102,7 +103,7 @@ pub unsafe extern "C" fn anabranch_read_count(
         // SAFETY: as above.
         unsafe { put(taken, n, "taken") }.map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -116,7 +117,7 @@ pub unsafe extern "C" fn anabranch_needed_from(host: *mut anabranch_host, connec
         // SAFETY: null is refused; else the caller passes a place for a number.
         unsafe { put(offset, from, "offset") }.map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -126,7 +127,7 @@ pub unsafe extern "C" fn anabranch_shutdown_write(host: *mut anabranch_host, con
     let call = |host: &mut anabranch_host| {
         each!(host, e => e.shutdown_write(connection.into())).map_err(gone).map(|()| ANABRANCH_OK)
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -135,7 +136,7 @@ pub unsafe extern "C" fn anabranch_shutdown_write(host: *mut anabranch_host, con
 pub unsafe extern "C" fn anabranch_close(host: *mut anabranch_host, connection: u64) -> i32 {
     let call =
         |host: &mut anabranch_host| each!(host, e => e.close(connection.into())).map_err(gone).map(|()| ANABRANCH_OK);
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -144,7 +145,7 @@ pub unsafe extern "C" fn anabranch_close(host: *mut anabranch_host, connection: 
 pub unsafe extern "C" fn anabranch_abort(host: *mut anabranch_host, connection: u64) -> i32 {
     let call =
         |host: &mut anabranch_host| each!(host, e => e.abort(connection.into())).map_err(gone).map(|()| ANABRANCH_OK);
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }
 
@@ -186,6 +187,6 @@ pub unsafe extern "C" fn anabranch_set_option(
             false => fault(ANABRANCH_ARGUMENT, format!("option {option} does not exist: 1 to 4")),
         }
     };
-    // SAFETY: `host` is as the header demands.
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
 }

@@ -28,9 +28,9 @@ impl Fallback {
 /// How often each signal was seen, retransmissions included.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signals {
-    /// ADD_ADDR without the echo flag; then ADD_ADDR with it, REMOVE_ADDR, MP_PRIO, MP_FAIL,
-    /// MP_FASTCLOSE, MP_TCPRST.
+    /// ADD_ADDR that announces an address. The fields below count the options of their names.
     pub add_addr: u64,
+    /// ADD_ADDR with the flag E, which confirms an announcement (RFC 8684 3.4.1).
     pub echo: u64,
     pub remove_addr: u64,
     pub prio: u64,

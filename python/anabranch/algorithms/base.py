@@ -2,6 +2,7 @@
 
 import copy
 import sys
+from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ def of_package(cls: type) -> bool:
     return cls.__module__.startswith("anabranch.algorithms.") and getattr(module, cls.__name__, None) is cls
 
 
-class Algorithm:
-    """An algorithm of a scenario; the base of `Controller`, `Scheduler`, `Detector`, `Reduction` and `Judge`.
+class Algorithm(ABC):
+    """An algorithm of a scenario; the base of `Controller` and `Scheduler`.
 
     An object is made for each subflow (a scheduler: for each connection) of a run. ``__init__`` takes no arguments;
     when it is called, the object has the attributes that its kind documents and the values of its parameters.
@@ -39,8 +40,6 @@ class Algorithm:
     source: ClassVar[str] = ""
     needs: ClassVar[tuple[str, ...]] = ()
     fairness: ClassVar[str | None] = None
-    required: ClassVar[tuple[str, ...]] = ()
-    """Methods that a subclass must define."""
 
     def __init__(self, **parameters: float) -> None:
         for name, value in parameters.items():

@@ -1,5 +1,6 @@
 """Congestion controllers: how much may be in flight on a subflow."""
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from anabranch import _core
@@ -43,7 +44,6 @@ class Controller(Algorithm):
     """
 
     kind: ClassVar[str] = "controller"
-    required: ClassVar[tuple[str, ...]] = ("on_ack", "on_congestion")
     fairness: ClassVar[str | None] = None
     """What it is fair to at a shared bottleneck: ``"connection"``, ``"subflow"`` or None."""
 
@@ -61,13 +61,13 @@ class Controller(Algorithm):
         """Apply a change that the engine makes to every window; the default has the engine's rules."""
         _core.window_adjust(self, adjust)
 
+    @abstractmethod
     def on_ack(self, ack: "AckSample", paths: "tuple[Path, ...]", me: int) -> None:
         """New data was acknowledged outside fast recovery; ``paths[me]`` is this subflow."""
-        raise NotImplementedError(f"{type(self).__name__} defines no on_ack(self, ack, paths, me)")
 
+    @abstractmethod
     def on_congestion(self, congestion: "Congestion", paths: "tuple[Path, ...]", me: int) -> None:
         """Congestion was inferred. Called once per loss episode, and once per timeout."""
-        raise NotImplementedError(f"{type(self).__name__} defines no on_congestion(self, congestion, paths, me)")
 
     def on_other_ack(self, ack: "AckSample", paths: "tuple[Path, ...]", me: int) -> None:
         """An acknowledgement that is not passed to `on_ack`: a duplicate, in fast recovery, or after an ECN echo."""

@@ -1,5 +1,6 @@
 """Schedulers: which subflow carries the next data."""
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from anabranch._core import Move, Penalise, Queue, Resend, SendAll, Wait
@@ -29,11 +30,11 @@ class Scheduler(Algorithm):
     """
 
     kind: ClassVar[str] = "scheduler"
-    required: ClassVar[tuple[str, ...]] = ("pick",)
     asks: ClassVar[str] = "always"
     """``"always"``, or ``"choices"``: `pick` is not called while only one subflow can send, which then has the data,
     and `on_sent`, `on_acked` and `on_lost` are never called. Only for schedulers without a memory."""
 
+    @abstractmethod
     def pick(self, offer: "Offer") -> "Decision":
         """Choose the subflow for the next segment.
 
@@ -44,7 +45,6 @@ class Scheduler(Algorithm):
         int, Wait, SendAll, Resend, Queue, Move or Penalise
             The index of a path of ``offer.paths`` whose ``can_send`` is True, or another decision.
         """
-        raise NotImplementedError(f"{type(self).__name__} defines no pick(self, offer)")
 
     def reach(self) -> str:
         """How far `Queue` assigns data ahead of the windows: ``"room"`` (not at all), ``"memory"``, ``"windows"``.

@@ -31,8 +31,9 @@ fn a_station_at_rest_is_in_range_or_never() {
     assert_eq!(sensitive.out_of_range_from(S), None);
 }
 
-/// MCS 9 in 80 MHz: one frame in a hundred arrives at 23.2 dB, with noise of -87.9 dBm at -64.8
-/// dBm; MCS 0 is noticed as far as it is read, and so is what Minstrel-HT chooses.
+/// At MCS 9 in 80 MHz one frame in a hundred arrives at a signal-to-noise ratio of 23.2 dB: with
+/// noise of -87.9 dBm, at -64.8 dBm. At MCS 0, and with Minstrel-HT, which may choose MCS 0, frames
+/// are received down to the detection threshold of -82 dBm.
 #[test]
 fn a_constant_mcs_ends_where_its_frames_are_not_read() {
     let far = |mcs: &str| wifi_of("802.11ac", &format!("mcs = {mcs}, distance = '20 m'"));

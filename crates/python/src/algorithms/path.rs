@@ -26,10 +26,10 @@ atomic_view! {
     /// present call.
     Path of &Row, p, keeps {}
     {
-        /// What an octet costs on the path, above zero; 1 unless the scenario says otherwise.
+        /// The scenario's key `cost` of the path: the relative price of an octet, above 0; 1 by default.
         cost: Real = p.policy.cost;
-        /// The path's share of the load compared with the other paths', above zero; 1 unless the
-        /// scenario says otherwise.
+        /// The scenario's key `weight` of the path: its share of the load relative to other paths,
+        /// above 0; 1 by default.
         weight: Real = p.policy.weight;
         /// Priority of the path; lower is preferred.
         priority: Whole = u64::from(p.policy.priority);
@@ -53,7 +53,7 @@ atomic_view! {
         in_flight: Whole = p.in_flight;
         /// First octet of our data stream that the oldest segment in flight carries.
         oldest_start: Whole = p.oldest.0;
-        /// The octet after the last one of that segment; equal to `oldest_start` if nothing is in
+        /// First octet behind the oldest segment in flight; equal to `oldest_start` if nothing is in
         /// flight.
         oldest_end: Whole = p.oldest.1;
         /// Octets of new data that the scheduler has assigned to the subflow and that are not sent

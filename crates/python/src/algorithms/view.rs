@@ -138,12 +138,6 @@ macro_rules! atomic_view {
             pub fn refresh(&self, $s: $source) {
                 self.words.put([$(<$kind as $crate::algorithms::view::Kept>::word($get)),*]);
             }
-
-            #[inline]
-            #[allow(dead_code)]
-            fn word(&self, i: usize) -> u64 {
-                self.words.get(i)
-            }
         }
 
         #[pyo3::pymethods]
@@ -191,7 +185,6 @@ macro_rules! copied_view {
 
             /// Shows `value` from now on.
             #[inline]
-            #[allow(dead_code)]
             pub fn refresh(&self, value: &$source) {
                 *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = *value;
             }

@@ -77,7 +77,7 @@ pub struct Info {
     /// Its parameters.
     pub parameters: Cow<'static, [Parameter]>,
     /// The algorithm that has this one as a value of one of its parameters; `None` if none has.
-    /// Random scenarios reach a variant by that parameter.
+    /// Random scenarios do not draw variants: they draw the parameter instead.
     pub variant_of: Option<&'static str>,
 }
 

@@ -1,5 +1,5 @@
-//! Header prediction (Van Jacobson, "4BSD Header Prediction", ACM CCR 20(2), 1990): the next
-//! in-order data of a one-way transfer skips nearly all checks of the general path.
+//! Header prediction (Van Jacobson, "4BSD Header Prediction", ACM CCR 20(2), 1990): a segment that
+//! arrives in order in a one-way transfer skips nearly all checks of the general path.
 //!
 //! A connection is *quiet* if a poll has found nothing to send, none of our data is in flight, no
 //! handshake, close, fallback or signal is in progress, and there has been no other input since.

@@ -1,5 +1,5 @@
-//! The state of loss recovery: kind and end of the loss episode in progress, and what later
-//! decisions need of earlier episodes. The congestion window belongs to the controller.
+//! The state of loss recovery: which loss episode is in progress and where it ends, and figures of
+//! earlier episodes that later decisions use. The controller has the congestion window.
 
 use super::OFF;
 use crate::seq::Seq;
