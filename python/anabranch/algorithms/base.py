@@ -2,7 +2,6 @@
 
 import copy
 import sys
-from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ def of_package(cls: type) -> bool:
     return cls.__module__.startswith("anabranch.algorithms.") and getattr(module, cls.__name__, None) is cls
 
 
-class Algorithm(ABC):
+class Algorithm:
     """An algorithm of a scenario; the base of `Controller` and `Scheduler`.
 
     An object is made for each subflow (a scheduler: for each connection) of a run. ``__init__`` takes no arguments;

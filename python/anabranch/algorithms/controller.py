@@ -1,6 +1,6 @@
 """Congestion controllers: how much may be in flight on a subflow."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from anabranch import _core
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Controller"]
 
 
-class Controller(Algorithm):
+class Controller(Algorithm, ABC):
     """A congestion controller of one subflow. A subclass defines `on_ack` and `on_congestion`.
 
     Attributes

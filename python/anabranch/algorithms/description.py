@@ -54,7 +54,7 @@ def check(cls: type) -> None:
     place = f"{cls.__module__}.{getattr(cls, '__qualname__', cls)}"
     if not (isinstance(cls, type) and issubclass(cls, Algorithm) and cls.kind):
         raise AlgorithmError(f"{place} is no algorithm; derive the class from ab.Scheduler or ab.Controller")
-    if missing := sorted(cls.__abstractmethods__):
+    if missing := sorted(getattr(cls, "__abstractmethods__", ())):
         name = missing[0]
         raise AlgorithmError(f"{place} has no method {name}{_signature(_base(cls), name)}; a {cls.kind} needs it")
     for name, own in _methods(cls):

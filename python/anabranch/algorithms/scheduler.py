@@ -1,6 +1,6 @@
 """Schedulers: which subflow carries the next data."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from anabranch._core import Move, Penalise, Queue, Resend, SendAll, Wait
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Move", "Penalise", "Queue", "Resend", "Scheduler", "SendAll", "Wait"]
 
 
-class Scheduler(Algorithm):
+class Scheduler(Algorithm, ABC):
     """A scheduler of one connection. A subclass defines `pick`.
 
     Examples
