@@ -286,3 +286,10 @@ def test_a_changed_helper_outside_of_the_class_gives_new_cells(tmp_path: Path) -
         hashes.append(done.runs["trace_sha256"][0])
     assert keys[0] == keys[2] != keys[1]
     assert hashes[0] == hashes[2] != hashes[1]
+
+
+def test_a_class_of_a_file_is_named_with_the_file(tmp_path: Path) -> None:
+    text = "import anabranch as ab\n\n\nclass Half(ab.Controller):\n    def on_ack(self, ack, paths, me): ...\n"
+    (tmp_path / "half.py").write_text(text, encoding="utf-8")
+    with pytest.raises(ab.AlgorithmError, match=r"^half\.py:Half has no method on_congestion\(self, "):
+        ab.Scenario(LOSSY.toml).set("connection.controller", f"{tmp_path / 'half.py'}:Half").run()
