@@ -64,9 +64,21 @@ impl Sent {
         Self { seq, data, sent_at: now, len, transmissions: 1, flags: 0 }
     }
 
-    /// It is the FIN, which has no payload.
+    /// It has the FIN, which is its last octet of sequence space.
     pub fn is_fin(&self) -> bool {
         self.flags & FIN != 0
+    }
+
+    /// Octets of payload: those of sequence space less the FIN.
+    #[inline]
+    pub fn data_len(&self) -> u32 {
+        self.len - u32::from(self.is_fin())
+    }
+
+    /// The data offset after the last octet of payload.
+    #[inline]
+    pub fn data_end(&self) -> u64 {
+        self.data + u64::from(self.data_len())
     }
 
     /// It is SACKed.
@@ -206,6 +218,15 @@ impl Scoreboard {
         self.segments.push_back(Sent { seq, data, sent_at: now, len, transmissions: 1, flags });
         self.pipe += self.weight(len);
         self.entered += 1;
+    }
+
+    /// The segment added last has the FIN, too.
+    pub fn add_fin(&mut self) {
+        let least = self.least;
+        let Some(last) = self.segments.back_mut() else { return };
+        let before = last.len.max(least);
+        (last.len, last.flags) = (last.len + 1, last.flags | FIN);
+        self.pipe += u64::from(last.len.max(least) - before);
     }
 
     fn index_of(&self, seq: Seq) -> usize {

@@ -89,6 +89,9 @@ deviations! {
     /// variant of Nagle's algorithm). RFC 9293 3.7.4 waits for everything unacknowledged. Linux:
     /// `tcp_nagle_check`, `tcp_minshall_check`.
     minshall,
+    /// The last data of a plain TCP connection that was closed carry the FIN. RFC 9293 3.10.4 leaves
+    /// open whether the FIN has a segment of its own. Linux: `tcp_send_fin`.
+    fin_on_last_data,
 }
 
 #[cfg(test)]

@@ -92,9 +92,7 @@ impl Outgoing {
 pub(super) fn in_flight(connection: &Connection, acknowledged: u64) -> RangeSet {
     let mut needed = RangeSet::default();
     for subflow in connection.subflows().iter().filter(|s| s.state() != State::Closed) {
-        for (start, end) in
-            subflow.sender.board.iter().filter(|s| !s.is_fin()).map(|s| (s.data, s.data + u64::from(s.len)))
-        {
+        for (start, end) in subflow.sender.board.iter().filter(|s| s.data_len() > 0).map(|s| (s.data, s.data_end())) {
             needed.insert(start, end.min(acknowledged));
         }
     }

@@ -1,7 +1,7 @@
 //! What is in flight leaves in another form: the path takes smaller segments (RFC 1191, RFC 8201), or a SYN's data were not taken
 //! (RFC 7413 4.2.2).
 
-use super::{LOST, RETRANSMITTED, SACKED, Scoreboard, Sent};
+use super::{FIN, LOST, RETRANSMITTED, SACKED, Scoreboard, Sent};
 
 impl Scoreboard {
     /// What is outstanding counts as never sent. None of it is SACKed or lost.
@@ -15,7 +15,7 @@ impl Scoreboard {
     /// The path takes no more than `mss` octets in a segment: larger ones that are not SACKed did not arrive. They are cut into pieces, which
     /// count as lost. Whether there are any.
     pub fn cut(&mut self, mss: u32) -> bool {
-        let large = |s: &Sent| s.len > mss && !s.is(SACKED) && !s.is_fin();
+        let large = |s: &Sent| s.data_len() > mss && !s.is(SACKED);
         if !self.segments.iter().any(large) {
             return false;
         }
@@ -29,9 +29,12 @@ impl Scoreboard {
             self.to_retransmit -= Self::waits(&s);
             self.high_rxt = self.high_rxt.min(s.seq);
             let flags = (s.flags & !RETRANSMITTED) | LOST;
-            for at in (0..s.len).step_by(mss as usize) {
+            for at in (0..s.data_len()).step_by(mss as usize) {
                 let (seq, data) = (s.seq + u64::from(at), s.data + u64::from(at));
-                self.segments.push_back(Sent { seq, data, len: mss.min(s.len - at), flags, ..s });
+                // The FIN stays behind the last octet.
+                let last = at + mss >= s.data_len();
+                let (len, flags) = if last { (s.len - at, flags) } else { (mss, flags & !FIN) };
+                self.segments.push_back(Sent { seq, data, len, flags, ..s });
                 self.to_retransmit += 1;
                 self.entered += u64::from(at > 0);
             }

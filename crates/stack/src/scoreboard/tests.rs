@@ -177,3 +177,23 @@ fn what_has_arrived_is_not_marked_lost() {
     board.mark_lost(Seq(1_200));
     assert_eq!((board.has_lost(), board.pipe()), (true, 100));
 }
+
+/// Data and the FIN in one segment: the FIN stays behind the last octet, whatever becomes of the data.
+#[test]
+fn a_segment_with_data_and_the_fin_is_cut_before_the_fin() {
+    let board = || {
+        let mut board = Scoreboard::default();
+        board.push(Seq(1), 1000, 0, Instant::ZERO, false);
+        board.add_fin();
+        board
+    };
+    let parts = |b: &Scoreboard| b.iter().map(|s| (s.data, s.data_len(), s.len, s.is_fin())).collect::<Vec<_>>();
+    let mut whole = board();
+    assert_eq!((parts(&whole), whole.pipe()), (vec![(0, 1000, 1001, true)], 1001));
+    assert!(!whole.acknowledge(Seq(1001)).fin);
+    assert_eq!((parts(&whole), whole.pipe()), (vec![(1000, 0, 1, true)], 1));
+    assert!(whole.acknowledge(Seq(1002)).fin && whole.is_empty());
+    let mut cut = board();
+    assert!(!cut.cut(1000) && cut.cut(600));
+    assert_eq!(parts(&cut), [(0, 600, 600, false), (600, 400, 401, true)]);
+}

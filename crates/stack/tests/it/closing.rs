@@ -1,6 +1,7 @@
 //! CLOSE of an application that will not read either (RFC 9293 3.10.4, 3.6.1; RFC 1122 4.2.2.13), and the timestamp of a reset
 //! (RFC 7323 3.2). `shutdown`, which ends our direction only, is in the other modules.
 
+use anabranch_stack::config::Deviations;
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::segment::{Flags, Mptcp, ResetReason, Signal, TcpRst};
 use anabranch_stack::tcp::State;
@@ -74,6 +75,43 @@ fn a_close_delivers_what_was_written() {
          0.4 > . 2502:2502(0) ack 2
          0.4 event Closed
          0.4 state TIME-WAIT",
+    );
+}
+
+/// Linux, `tcp_send_fin`: what is unsent as the application closes carries the FIN on its last
+/// segment. The retransmission (0.55) repeats both together.
+#[test]
+fn the_last_data_may_carry_the_fin() {
+    let config = Config { deviations: Deviations::NONE.and("fin_on_last_data"), ..tcp() };
+    let mut b = Bench::open_client(config.clone());
+    b.play(
+        "0.2 write 2500
+         0.2 > . 1:2001(2x1000) ack 1
+         0.2 close
+         0.2 > FP. 2001:2501(500) ack 1
+         0.2 state FIN-WAIT-1
+         0.3 < . 1:1(0) ack 2502 win 4
+         0.3 state FIN-WAIT-2",
+    );
+    // The last segment is lost; the timer repeats it.
+    let mut b = Bench::open_client(config.clone());
+    b.play(
+        "0.2 write 2500
+         0.2 > . 1:2001(2x1000) ack 1
+         0.2 close
+         0.2 > FP. 2001:2501(500) ack 1
+         0.3 < . 1:1(0) ack 2001 win 4
+         0.55 > FP. 2001:2501(500) ack 1
+         0.65 < . 1:1(0) ack 2502 win 4
+         0.65 state FIN-WAIT-2",
+    );
+    // Nothing unsent is left at the time of the close: the FIN has a segment of its own.
+    let mut b = Bench::open_client(config);
+    b.play(
+        "0.2 write 1000
+         0.2 > P. 1:1001(1000) ack 1
+         0.2 close
+         0.2 > F. 1001:1001(0) ack 1",
     );
 }
 

@@ -158,9 +158,9 @@ impl Connection {
         let window = self.window(id);
         let owed_ack = self.paths.subflows[id].acks.are_owed();
         // PSH as in `send`: the first transmission of the last segment may never arrive.
-        let last = sent.data + u64::from(sent.len) == self.send.written();
+        let last = sent.data_end() == self.send.written();
         self.out = self.paths.subflows[id].resend(now, sent, last, window);
-        if sent.is_fin() {
+        if sent.data_len() == 0 {
             return self.complete(id, self.control_option(id), Signal::None);
         }
         let wire_len = self.add_data_options(id, sent, owed_ack);
@@ -262,6 +262,12 @@ impl Connection {
         s.data_segment(now, &sent, push, window, &mut self.out);
         if kind == SendKind::Probe {
             s.make_probe(&mut self.out);
+        } else if self.config.deviations.fin_on_last_data
+            && self.negotiation.is_plain()
+            && self.send.is_closed()
+            && data + u64::from(len) == self.send.written()
+        {
+            s.add_fin(&mut self.out);
         }
         self.send.note_run(&sent, id);
         if self.config.stale_after > 0 {

@@ -178,7 +178,7 @@ impl Connection {
         // Only acknowledgements of data in flight count. (RFC 8684 3.3.2: a DATA_ACK may be left out where it says nothing new.)
         let ack = Seq::unwrap(seg.ack, s.sender.una);
         let acks_data = ack > s.first_own() && ack > s.sender.una && ack <= s.sender.nxt;
-        let acks_data = acks_data && s.sender.board.front().is_some_and(|front| !front.is_fin());
+        let acks_data = acks_data && s.sender.board.front().is_some_and(|front| front.data_len() > 0);
         if !matches!(seg.options.mptcp, Mptcp::None) || !seg.options.signal.is_empty() {
             self.paths.members[id].acked_bare |=
                 acks_data && matches!(seg.options.mptcp, Mptcp::CapableAck { data: None, .. });

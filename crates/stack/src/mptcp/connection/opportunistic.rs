@@ -67,7 +67,7 @@ impl Connection {
         if s.state == State::Closed {
             return None;
         }
-        let sent = s.sender.board.iter().filter(|s| !s.is_fin()).map(|s| (s.data, s.data + u64::from(s.len)));
+        let sent = s.sender.board.iter().filter(|s| s.data_len() > 0).map(|s| (s.data, s.data_end()));
         let waits = m.ahead.front(s.sender.mss).map(|(start, len)| (start, start + u64::from(len)));
         sent.chain(waits).find(|&(start, end)| start <= una && una < end).map(|(_, end)| end)
     }

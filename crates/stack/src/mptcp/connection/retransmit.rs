@@ -38,8 +38,8 @@ impl Connection {
         if !self.negotiation.is_multipath() || (coupled_ack && !ended) {
             return;
         }
-        for sent in self.paths.subflows[id].sender.board.iter().filter(|s| !s.is_fin()) {
-            let end = sent.data + u64::from(sent.len);
+        for sent in self.paths.subflows[id].sender.board.iter().filter(|s| s.data_len() > 0) {
+            let end = sent.data_end();
             if end > self.send.una() {
                 self.send.repeat_stuck(sent.data, end, Some(id));
             }
@@ -55,7 +55,7 @@ impl Connection {
             return;
         }
         let alive = self.paths.active().filter(|(s, _)| s.state != State::Closed);
-        let mut first = alive.filter_map(|(s, _)| s.sender.board.front()).filter(|f| !f.is_fin()).map(|f| f.data);
+        let mut first = alive.filter_map(|(s, _)| s.sender.board.front()).filter(|f| f.data_len() > 0).map(|f| f.data);
         // Where nothing is in flight the data-level timer runs.
         if first.clone().next().is_some() && first.all(|data| data > self.send.una()) {
             let end = (self.send.una() + u64::from(self.config.mss)).min(self.send.nxt());
@@ -86,8 +86,8 @@ impl Connection {
             }
         }
         for (s, _) in self.paths.active().filter(|(s, _)| s.state != State::Closed) {
-            for sent in s.sender.board.iter().filter(|sent| !sent.is_fin()) {
-                under_way.insert(sent.data, sent.data + u64::from(sent.len));
+            for sent in s.sender.board.iter().filter(|sent| sent.data_len() > 0) {
+                under_way.insert(sent.data, sent.data_end());
             }
         }
         let mut at = self.send.una();

@@ -89,7 +89,7 @@ impl Connection {
             if s.state == State::Closed {
                 continue;
             }
-            let front = s.sender.board.front().filter(|f| !f.is_fin());
+            let front = s.sender.board.front().filter(|f| f.data_len() > 0);
             // RFC 9293 3.8.6.1: an answered window probe is no sign of loss. Unanswered probes are treated like any lost data.
             let unanswered = &mut self.paths.members[id].probes_unanswered;
             let window_closed = *unanswered < PROBES && front.is_some_and(|f| f.data >= self.send.edge());

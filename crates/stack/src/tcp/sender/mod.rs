@@ -294,6 +294,12 @@ impl Sender {
         }
     }
 
+    /// The segment that was just sent has the FIN, too.
+    pub fn add_fin(&mut self) {
+        self.nxt += 1;
+        self.board.add_fin();
+    }
+
     /// Sends the FIN at `now`. Returns its sequence number.
     pub fn send_fin(&mut self, now: Instant) -> Seq {
         let seq = self.nxt;
@@ -374,7 +380,7 @@ impl Sender {
     #[inline]
     pub fn oldest(&self) -> (u64, u64) {
         match self.board.front() {
-            Some(front) if !front.is_fin() => (front.data, front.data + u64::from(front.len)),
+            Some(front) if front.data_len() > 0 => (front.data, front.data_end()),
             _ => (0, 0),
         }
     }

@@ -103,7 +103,7 @@ impl Sender {
     /// The peer's window has opened. If the head segment lies in `[closed_at, edge)`, the peer had refused it: retransmit it at
     /// once.
     pub fn reopen(&mut self, closed_at: u64, edge: u64) {
-        if self.board.front().is_some_and(|f| f.data >= closed_at && f.data < edge && !f.is_fin()) {
+        if self.board.front().is_some_and(|f| f.data >= closed_at && f.data < edge && f.data_len() > 0) {
             self.due.probe = true;
             // It is no longer a window probe, whose intervals grow (RFC 9293 3.8.6.1).
             self.probes = 0;

@@ -21,6 +21,18 @@ impl Subflow {
         Some(self.header(now, seq, Flags::FIN, window))
     }
 
+    /// The FIN, if none was sent, on `seg`, which has the last data.
+    pub(crate) fn add_fin(&mut self, seg: &mut Segment) {
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            _ => return,
+        };
+        self.fin_sent = true;
+        self.sender.add_fin();
+        seg.flags = seg.flags.with(Flags::FIN);
+    }
+
     /// RFC 9293 3.10.7.4, eighth check: the FIN bit. Returns true once a FIN and everything before
     /// it have arrived. The first FIN fixes the end of the peer's stream. A FIN before octets that
     /// have arrived is ignored.

@@ -70,15 +70,12 @@ impl Subflow {
 
     /// The segment of a retransmission, without the connection's options. RFC 3168 6.1.2, 6.1.5: neither ECN-capable nor with CWR.
     pub(crate) fn resend(&mut self, now: Instant, sent: &Sent, push: bool, window: u16) -> Segment {
-        let fin = sent.is_fin();
-        let flags = match (fin, push) {
-            (true, _) => Flags::FIN,
-            (false, true) => Flags::PSH,
-            (false, false) => Flags::default(),
-        };
+        let (fin, len) = (sent.is_fin(), sent.data_len());
+        let flags = if fin { Flags::FIN } else { Flags::default() };
+        let flags = if push && len > 0 { flags.with(Flags::PSH) } else { flags };
         let mut seg = self.header(now, sent.seq, flags, window);
-        if !fin {
-            seg.payload = Payload::new(sent.data, sent.len);
+        if len > 0 {
+            seg.payload = Payload::new(sent.data, len);
         }
         self.sender.note_resent(now);
         self.counts.retransmissions += 1;
