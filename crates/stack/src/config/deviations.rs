@@ -92,6 +92,16 @@ deviations! {
     /// The last data of a plain TCP connection that was closed carry the FIN. RFC 9293 3.10.4 leaves
     /// open whether the FIN has a segment of its own. Linux: `tcp_send_fin`.
     fin_on_last_data,
+    /// A client's third ACK is a segment of its own although data are written already: the program
+    /// writes after `connect` has returned. RFC 9293 3.10.7.3 allows data on it. Linux:
+    /// `tcp_rcv_synsent_state_process`.
+    third_ack_alone,
+    /// An ADD_ADDR shows a client that the server has its keys, so that it may join at once. RFC 8684
+    /// 3.1 waits for a DSS. Linux: `check_fully_established`.
+    add_addr_confirms,
+    /// A burst of `scheduler = "linux"` is 64 kB or what the peer's window takes, even if less is
+    /// written. Linux: `mptcp_subflow_get_send`.
+    bursts_of_window,
 }
 
 #[cfg(test)]

@@ -58,6 +58,12 @@ impl Negotiation {
         (self.confirmed, self.dss_received) = (true, true);
     }
 
+    /// An authentic ADD_ADDR has arrived: the peer has our key, and subflows may be opened as after a
+    /// DSS.
+    pub fn confirm_by_address(&mut self) {
+        (self.confirmed, self.dss_received) = (true, true);
+    }
+
     /// RFC 8684 B.2: data in the SYN have no data sequence numbers. The peer has taken `octets` of
     /// the data in our SYN, so the first data sequence number moves back by as many.
     pub fn skip_syn_data(&mut self, octets: u64) {

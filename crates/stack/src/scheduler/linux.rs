@@ -73,7 +73,7 @@ impl Scheduler for Linux {
             }
         }
         let Some((on, _)) = best.filter(|&(i, _)| paths[i].can_send) else { return Decision::Wait(None) };
-        let burst = BURST.min(offer.room());
+        let burst = BURST.min(if offer.ahead_of_writer { offer.window() } else { offer.room() });
         let (old, new) = (paths[on].buffered as f64, burst as f64);
         self.average[on] = (self.average[on] * old + paths[on].pacing_rate * new) / (old + new);
         (self.burst, decision) = share(on, burst);
@@ -134,6 +134,20 @@ mod tests {
         let mut s = Linux::default();
         let full = Path { can_send: false, ..path(10, 1e6) };
         assert_eq!(pick(&mut s, &[full, path(50_000, 1e6)], 9000), None);
+    }
+
+    /// A burst that is as long as the window goes on when more is written; one of what was written
+    /// ends with that.
+    #[test]
+    fn a_burst_may_be_longer_than_what_is_written() {
+        let paths = [path(0, 1e6), path(1, 1e6)];
+        let next = |ahead_of_writer| {
+            let mut s = Linux::default();
+            let offer = Offer { edge: 100_000, ahead_of_writer, ..Offer::new(Instant::ZERO, &paths, 3000) };
+            s.pick(&offer);
+            s.burst
+        };
+        assert_eq!((next(false), next(true)), (None, Some((0, BURST - 3000))));
     }
 
     /// The average moves by what is assigned: with 65,516 octets in the buffer and as many assigned it is the mean.

@@ -42,17 +42,27 @@ pub struct Offer<'a> {
     pub edge: u64,
     /// Octets that the send buffer of the connection holds, [`u64::MAX`] if it has no limit.
     pub buffer: u64,
+    /// A burst may be longer than what is written ([`Deviations::bursts_of_window`]).
+    ///
+    /// [`Deviations::bursts_of_window`]: crate::config::Deviations::bursts_of_window
+    pub ahead_of_writer: bool,
 }
 
 impl<'a> Offer<'a> {
     /// An offer of `unsent` octets at the beginning of a stream, with a window that takes all of them.
     pub fn new(now: Instant, paths: &'a [Path], unsent: u64) -> Self {
-        Self { now, paths, unsent, data_una: 0, data_nxt: 0, edge: unsent, buffer: u64::MAX }
+        let (data_una, data_nxt, buffer) = (0, 0, u64::MAX);
+        Self { now, paths, unsent, data_una, data_nxt, edge: unsent, buffer, ahead_of_writer: false }
     }
 
     /// Octets of new data that the peer's window takes now.
     pub fn room(&self) -> u64 {
         (self.edge - self.data_nxt).min(self.unsent)
+    }
+
+    /// Octets from the next one up to the right edge of the peer's window, written or not.
+    pub fn window(&self) -> u64 {
+        self.edge - self.data_nxt
     }
 
     /// Some subflow may send.

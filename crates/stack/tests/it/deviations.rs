@@ -1,14 +1,19 @@
 //! Deviations of Linux from this engine's reading of the RFCs, one by one: each flag alone changes
 //! what its documentation says. Tests of the other flags are beside those of the rule that they
 //! change: `minshall`, `whole_segments_in_syn_window` and `announces_one_by_one` in `bursts`,
-//! `data_fin_on_all` and `data_fin_after_min_rto` in `mptcp_close`, data in a SYN in `fast_open`,
+//! `fin_on_last_data` in `closing`, `bursts_of_window` in `scheduler::linux`, `data_fin_on_all` and `data_fin_after_min_rto` in `mptcp_close`, data in a SYN in `fast_open`,
 //! timestamps in `tcp::timestamps`.
 
+use core::net::{IpAddr, Ipv4Addr};
+
 use anabranch_stack::config::Deviations;
-use anabranch_stack::segment::{DataAck, Mptcp, ResetReason, Signal, TcpRst};
+use anabranch_stack::mptcp::keys;
+use anabranch_stack::segment::{AddrId, DataAck, Mptcp, ResetReason, Signal, TcpRst};
 use anabranch_stack::{Config, Duration};
 
-use crate::mptcp_bench::{Script, mptcp};
+use crate::bench::Bench;
+use crate::mptcp_bench::{Script, add_addr, mptcp};
+use crate::pair::tcp;
 
 /// A configuration with the one deviation called `name`, or with none.
 fn with(name: &str, on: bool) -> Config {
@@ -68,5 +73,39 @@ fn a_reset_that_answers_a_fast_close_gives_a_reason() {
         let reason = TcpRst { transient: false, reason: ResetReason::UNSPECIFIED };
         let told: Vec<_> = out.iter().map(|t| t.segment.options.tcp_rst).collect();
         assert_eq!(told, [on.then_some(reason); 2]);
+    }
+}
+
+/// RFC 9293 3.10.7.3: the third ACK may carry data, and does unless the program writes later.
+#[test]
+fn the_third_ack_is_a_segment_of_its_own() {
+    for (on, alone) in [(true, "0.1 > . 1:1(0) ack 1\n"), (false, "")] {
+        let deviations = if on { Deviations::NONE.and("third_ack_alone") } else { Deviations::NONE };
+        let mut b = Bench::client(Config { deviations, ..tcp() });
+        b.play(&format!(
+            "0   > S 0:0(0) <mss 1040,sackOK,wscale 14>
+             0.05 write 1500
+             0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK>
+             {alone}0.1 > . 1:1001(1000) ack 1
+             0.2 < . 1:1(0) ack 1001 win 65535
+             0.2 > P. 1001:1501(500) ack 1"
+        ));
+    }
+}
+
+/// RFC 8684 3.1: a client waits for a DSS before it joins; here an ADD_ADDR comes before the first.
+#[test]
+fn an_add_addr_shows_that_the_server_has_the_keys() {
+    for on in [true, false] {
+        let mut s = Script::opening(with("add_addr_confirms", on));
+        s.give(0, s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: s.peer_key }));
+        let address = AddrId { id: 2, addr: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)) };
+        assert_eq!(s.c.open_subflow(1, 2, false), None);
+        let forged = keys::add_addr_hmac(s.peer_key, s.key, address.id, address.addr, 1);
+        s.give(0, s.signal(0, add_addr(address, Some(forged))));
+        assert_eq!(s.c.open_subflow(1, 2, false), None);
+        let hmac = keys::add_addr_hmac(s.peer_key, s.key, address.id, address.addr, 0);
+        s.give(0, s.signal(0, add_addr(address, Some(hmac))));
+        assert_eq!(s.c.open_subflow(1, 2, false), on.then_some(1));
     }
 }

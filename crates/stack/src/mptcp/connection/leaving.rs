@@ -96,6 +96,9 @@ impl Connection {
             Ok(state) => state,
             Err(own) => return Some(own),
         };
+        if self.config.deviations.third_ack_alone && self.owes_third_ack() {
+            return Some(self.acknowledgement(now, 0, self.control_option(0)));
+        }
         self.distribution.set_limit(SendBlock::Application);
         // RFC 6675 4, NextSeg rule (2): what is lost goes first, then new data, then rescues.
         if self.has_data() {
@@ -117,6 +120,16 @@ impl Connection {
             self.rest(now, state.quiescent);
         }
         control
+    }
+
+    /// A client owes the third ACK of its first subflow: nothing has arrived there but the SYN/ACK, and
+    /// no data have left.
+    fn owes_third_ack(&self) -> bool {
+        let Some(s) = self.paths.subflows.first().filter(|_| self.negotiation.is_client()) else { return false };
+        s.state == State::Established
+            && s.ack_is_due()
+            && s.receiver.rcv_nxt == s.irs + 1
+            && self.send.nxt() == u64::from(s.fast_open.tx)
     }
 
     /// There is no data to send: what else there is. `some`: a subflow has something to send on its own.
@@ -395,7 +408,7 @@ impl Connection {
 
     /// The subflow that can repeat the octet beyond the window: it does not have it in flight itself.
     fn repeater(&self) -> Option<SubflowId> {
-        let has = |s: &Subflow| s.sender.board.iter().any(|sent| sent.data + u64::from(sent.len) > self.send.edge());
+        let has = |s: &Subflow| s.sender.board.iter().any(|sent| sent.data_end() > self.send.edge());
         if self.may_duplicate() { self.paths.prober(|s| !has(s)) } else { None }
     }
 

@@ -345,6 +345,7 @@ impl Connection {
             let mut offer = Offer::new(now, &self.paths.rows, self.send.unassigned());
             (offer.data_una, offer.data_nxt, offer.edge) = (data_una, data_nxt, edge);
             offer.buffer = self.config.send_buffer.unwrap_or(u64::MAX);
+            offer.ahead_of_writer = self.config.deviations.bursts_of_window;
             let decision = self.distribution.pick(&offer, again);
             let able = |id: SubflowId| self.paths.rows.get(id).is_some_and(|row| row.can_send);
             match decision {

@@ -100,6 +100,9 @@ impl Connection {
         if hmac != keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, port.map_or(0, NonZeroU16::get)) {
             return;
         }
+        if self.config.deviations.add_addr_confirms {
+            self.negotiation.confirm_by_address();
+        }
         match self.addresses.judge(advertised, self.config.address_limit) {
             Remote::Contradictory | Remote::Excess => return,
             Remote::Known if !self.paths.subflows[id].may_repeat(now) => return,
