@@ -303,7 +303,10 @@ def test_no_object_of_the_engine_has_many_fields() -> None:
 
 
 OWNERS = (
-    ["addresses", "distribution", "fast_path", "negotiation", "recv_stream", "send_stream", "timers"],
+    [
+        *("addresses", "distribution", "distribution/cork", "fallback", "fast_path", "liveness", "negotiation"),
+        *("recv_stream", "send_stream", "timers"),
+    ],
     ["recovery"],
 )
 """The parts of a connection, and of a sender, whose fields nobody else may write."""
@@ -327,3 +330,34 @@ def test_a_module_names_what_it_uses() -> None:
             if re.search(r"^use super::\*;", text, re.MULTILINE):
                 found.add(file.relative_to(ROOT).as_posix())
     assert found == set()
+
+
+MPTCP = ROOT / "crates/stack/src/mptcp"
+METHODS, FIELDS_OF_A_CONNECTION, OPEN_FIELDS_OF_PATHS = 212, 13, 5
+"""How much is left in the hands of `Connection`, and how much of `Paths` others may write. These only fall."""
+
+
+def methods_of(name: str, text: str) -> list[str]:
+    """The methods of `impl NAME` blocks."""
+    blocks = re.findall(rf"^impl {name} \{{\n(.*?)^\}}", text, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^    (?:pub(?:\([^)]*\))? )?(?:const )?fn (\w+)", "\n".join(blocks), re.MULTILINE)
+
+
+def of_the_connection() -> str:
+    files = [MPTCP / "connection.rs", *sorted((MPTCP / "connection").glob("*.rs"))]
+    return "\n".join(own_code(file.read_text("utf-8")) for file in files if file.stem != "tests")
+
+
+def test_a_connection_asks_its_parts() -> None:
+    assert methods_of("A", "impl A {\n    pub fn b() {\n    }\n    fn c() {\n    }\n}\n") == ["b", "c"]
+    text = of_the_connection()
+    assert len(methods_of("Connection", text)) <= METHODS
+    assert dict(structs(text))["Connection"] <= FIELDS_OF_A_CONNECTION
+    paths = own_code((MPTCP / "paths.rs").read_text("utf-8"))
+    assert len(re.findall(r"^    pub(?:\([^)]*\))? \w+:", paths, re.MULTILINE)) <= OPEN_FIELDS_OF_PATHS
+
+
+def test_only_the_parts_end_short_paths() -> None:
+    """Their methods take the `FastPath` that they invalidate, so that no caller can forget it."""
+    assert not re.search(r"\.(?:invalidate|end_quiet)\(", of_the_connection())
+    assert "fast.invalidate()" in (MPTCP / "negotiation.rs").read_text("utf-8")

@@ -394,6 +394,46 @@ mod tests {
         assert!(of(1_000_000, true).to_string().contains("this machine has 1.0 MB; run fewer connections"));
     }
 
+    /// A full disk fills no faster if the run goes on, and its result is refused anyway.
+    #[test]
+    fn a_run_ends_when_its_trace_or_a_capture_cannot_be_written() {
+        struct Full(usize);
+        impl std::io::Write for Full {
+            fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+                self.0 = self.0.checked_sub(octets.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+                Ok(octets.len())
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let text = "[[path]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n[transfer]\nbytes = \"40 MB\"\n";
+        let scenario = parse(text, "test", &[], None).unwrap();
+        let run = |room: usize, captures: bool| {
+            let mut last = 0;
+            let mut poll = |progress: &Progress| {
+                last = progress.now;
+                ControlFlow::Continue(())
+            };
+            let mut runner = Runner::new(&scenario).poll(&mut poll);
+            if captures {
+                runner = runner.captures(Taps::new(&scenario, &mut |_| Ok(Box::new(Full(room)))).unwrap());
+            } else {
+                runner = runner.trace(Some(Box::new(Full(room)) as Sink));
+            }
+            let done = runner.run();
+            (done.trace_error.is_some(), done.capture_error.is_some(), done.stopped, last)
+        };
+        let whole = run(usize::MAX, false);
+        assert!(!whole.0 && !whole.2 && whole.3 > 30_000_000_000, "{whole:?}");
+        for captures in [false, true] {
+            let (trace, capture, stopped, last) = run(100_000, captures);
+            assert_eq!((trace, capture, stopped), (!captures, captures, true));
+            assert!(last < 10_000_000_000, "stopped after {last} ns");
+        }
+    }
+
     #[test]
     fn few_connections_are_begun_whatever_the_limit_is() {
         let limits = Limits { memory: Some(1), machine: Some(1), ..Limits::default() };

@@ -220,15 +220,6 @@ impl Scoreboard {
         self.entered += 1;
     }
 
-    /// The segment added last has the FIN, too.
-    pub fn add_fin(&mut self) {
-        let least = self.least;
-        let Some(last) = self.segments.back_mut() else { return };
-        let before = last.len.max(least);
-        (last.len, last.flags) = (last.len + 1, last.flags | FIN);
-        self.pipe += u64::from(last.len.max(least) - before);
-    }
-
     fn index_of(&self, seq: Seq) -> usize {
         self.segments.partition_point(|s| s.seq < seq)
     }

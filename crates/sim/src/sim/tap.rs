@@ -84,6 +84,11 @@ impl Taps {
         }
     }
 
+    /// Returns true if a packet could not be written.
+    pub fn has_failed(&self) -> bool {
+        self.error.is_some()
+    }
+
     /// Ends the captures; the first error of writing them.
     ///
     /// # Errors

@@ -268,6 +268,11 @@ impl Trace {
         }
     }
 
+    /// Returns true if a row could not be written.
+    pub fn has_failed(&self) -> bool {
+        self.error.is_some()
+    }
+
     /// The hashes, and the first error of writing rows.
     pub fn finish(mut self) -> (Hashes, Option<io::Error>) {
         if let (Some(sink), None) = (&mut self.sink, &self.error) {

@@ -252,7 +252,8 @@ impl World {
         self.series = Series::none();
     }
 
-    /// Runs to the end; `poll` is asked now and then whether to go on.
+    /// Runs to the end; `poll` is asked now and then whether to go on. A run whose trace or captures
+    /// cannot be written ends at the next such moment.
     pub fn run(mut self, poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Outcome {
         let others = self.net.first_other_slot();
         let end = loop {
@@ -276,7 +277,7 @@ impl World {
             if work >= self.ask_at {
                 self.ask_at = work + POLL;
                 let progress = Progress { now: at, read: self.net.read, total: self.total };
-                if poll(&progress).is_break() {
+                if poll(&progress).is_break() || self.net.cannot_write() {
                     break End::Stopped;
                 }
             }

@@ -4,6 +4,7 @@
 //! ADD_ADDR is answered by an echo, so it is retransmitted until the echo arrives. REMOVE_ADDR has
 //! no answer and is sent once.
 
+use super::fast_path::FastPath;
 use crate::segment::{AddrIds, Advertised};
 use crate::time::{Duration, Instant};
 
@@ -52,18 +53,20 @@ impl Addresses {
 
     /// Announces an address of ours. Announcing a known one again invites the peer to join there
     /// once more.
-    pub fn announce(&mut self, advertised: Advertised) {
-        self.forget_announcement(advertised.address.id);
+    pub fn announce(&mut self, advertised: Advertised, fast: &mut FastPath) {
+        self.forget_announcement(advertised.address.id, fast);
         self.announcements.push(Announcement { advertised, at: Instant::ZERO, tries: 0 });
     }
 
     /// Stops announcing our address `id`.
-    pub fn forget_announcement(&mut self, id: u8) {
+    pub fn forget_announcement(&mut self, id: u8, fast: &mut FastPath) {
+        fast.invalidate();
         self.announcements.retain(|a| a.advertised.address.id != id);
     }
 
     /// Queues a REMOVE_ADDR for our address `id`.
-    pub fn remove(&mut self, id: u8) {
+    pub fn remove(&mut self, id: u8, fast: &mut FastPath) {
+        fast.invalidate();
         self.removals.push(id);
     }
 
@@ -157,7 +160,7 @@ mod tests {
     fn an_announcement_is_repeated_at_doubling_intervals_until_its_echo() {
         let mut addresses = Addresses::default();
         let (first, second) = (Duration::from_secs(1), Duration::from_secs(2));
-        addresses.announce(advertised(1, 1, 0));
+        addresses.announce(advertised(1, 1, 0), &mut FastPath::for_tests());
         assert_eq!(addresses.deadline(), Instant::FAR_FUTURE);
         assert!(addresses.next_announcement(Instant::ZERO, first, false).is_some());
         assert_eq!(addresses.deadline(), Instant::ZERO + first);
@@ -173,7 +176,7 @@ mod tests {
     #[test]
     fn an_announcement_is_given_up_after_eight_transmissions() {
         let mut addresses = Addresses::default();
-        addresses.announce(advertised(1, 1, 0));
+        addresses.announce(advertised(1, 1, 0), &mut FastPath::for_tests());
         let (mut now, mut sent) = (Instant::ZERO, 0);
         while addresses.next_announcement(now, Duration::from_secs(1), false).is_some() {
             (now, sent) = (addresses.deadline(), sent + 1);
@@ -184,8 +187,8 @@ mod tests {
     #[test]
     fn linux_announces_an_address_when_the_one_before_has_its_echo() {
         let mut addresses = Addresses::default();
-        addresses.announce(advertised(1, 1, 0));
-        addresses.announce(advertised(2, 2, 0));
+        addresses.announce(advertised(1, 1, 0), &mut FastPath::for_tests());
+        addresses.announce(advertised(2, 2, 0), &mut FastPath::for_tests());
         let next = |addresses: &mut Addresses, one_by_one| {
             addresses.next_announcement(Instant::ZERO, Duration::from_secs(1), one_by_one).map(|a| a.address.id)
         };
@@ -193,14 +196,14 @@ mod tests {
         assert_eq!(next(&mut addresses, true), None);
         addresses.settle(advertised(1, 1, 0));
         assert_eq!(next(&mut addresses, true), Some(2));
-        addresses.announce(advertised(3, 3, 0));
+        addresses.announce(advertised(3, 3, 0), &mut FastPath::for_tests());
         assert_eq!(next(&mut addresses, false), Some(3), "others need not wait");
     }
 
     #[test]
     fn removals_are_told_once_and_as_many_as_fit() {
         let mut addresses = Addresses::default();
-        (1..=3).for_each(|id| addresses.remove(id));
+        (1..=3).for_each(|id| addresses.remove(id, &mut FastPath::for_tests()));
         let told = |ids: Option<AddrIds>| ids.map(|ids| ids.as_slice().to_vec());
         assert_eq!(told(addresses.next_removals(2)), Some(vec![1, 2]));
         assert_eq!(told(addresses.next_removals(2)), Some(vec![3]));

@@ -5,7 +5,6 @@
 //! here: data is a range of offsets in the stream.
 
 mod arriving;
-mod assigning;
 mod composing;
 mod ending;
 mod fallback;
@@ -17,16 +16,13 @@ pub mod info;
 mod leaving;
 mod manner;
 mod opening;
-mod opportunistic;
 mod parked;
 mod path_mtu;
 mod patience;
-mod plain;
 mod predicted;
 mod progress;
 mod queries;
 mod retransmit;
-mod scheduling;
 mod signals;
 #[cfg(test)]
 mod tests;
@@ -34,20 +30,17 @@ mod timing;
 mod waiting;
 mod window;
 
-use ending::FastClose;
+pub use super::negotiation::JoinRefusal;
 pub use ending::Linger;
-use fallback::Failing;
-use manner::Manner;
-pub use opening::JoinRefusal;
-use plain::Plain;
 pub use predicted::Predicted;
-use retransmit::Retransmission;
 
 use super::addresses::Addresses;
-use super::distribution::Distribution;
+use super::distribution::{Distribution, PROBES, Sending};
+use super::fallback::Fallback;
 use super::fast_path::FastPath;
 use super::handshake::{Join, Member};
 use super::keys::{self, Entropy};
+use super::liveness::Liveness;
 use super::negotiation::{Mode, Negotiation};
 use super::paths::Paths;
 use super::recv_stream::{DSS_ROOM, MAX_WINDOW, RecvStream, window_shift};
@@ -55,9 +48,7 @@ use super::send_stream::SendStream;
 use super::timers::Timers;
 use crate::config::Config;
 use crate::event::{Event, Events, FallbackCause, SendKind, SubflowId};
-use crate::scheduler::Reach;
 use crate::segment::{Flags, Mptcp, Segment, TcpRst};
-use crate::tcp::receiver::reassembly::Piece;
 use crate::tcp::subflow::Subflow;
 
 /// A segment to send.
@@ -95,9 +86,7 @@ pub struct Outgoing {
 
 /// Octets from RCV.NXT on in which a multipath subflow accepts segments. The connection's window is checked at data level.
 const SUBFLOW_WINDOW: u64 = 1 << 30;
-/// Unanswered window probes after which their subflow counts as failing.
-const PROBES: u32 = 2;
-/// Transmissions of an unanswered MP_FAIL or third ACK of a join.
+/// Transmissions of an unanswered third ACK of a join.
 const TRIES: u32 = 8;
 /// Unanswered SYNs with MP_CAPABLE before one is sent without it (RFC 8684 3.1, 3.9.3; as many as Linux sends by default).
 const CAPABLE_SYNS: u32 = 3;
@@ -118,28 +107,20 @@ pub struct Connection {
     negotiation: Negotiation,
     fast: FastPath,
     distribution: Distribution,
-    /// The connection is over.
-    closed: bool,
     send: SendStream,
     recv: RecvStream,
     // what may be in progress
     timers: Timers,
-    retransmission: Option<Retransmission>,
-    failing: Option<Failing>,
-    fast_close: Option<FastClose>,
     addresses: Addresses,
-    /// Buffer for octets that an arriving segment made available on its subflow.
-    delivered: Vec<Piece>,
     // the peer's data
     events: Events,
     // what leaves
-    manner: Manner,
+    liveness: Liveness,
     /// The segment to send, composed in place.
     out: Segment,
     // what is seldom asked
-    plain: Plain,
+    fallback: Fallback,
     config: Config,
-    entropy: Entropy,
 }
 
 impl Connection {
@@ -147,22 +128,16 @@ impl Connection {
         let distribution = Distribution::new(&config);
         Self {
             fast: FastPath::new(&config, distribution.scheduler()),
-            manner: Manner::of(&config),
+            liveness: Liveness::new(&config),
             send: SendStream::new(),
             recv: RecvStream::new(&config),
             distribution,
             config,
-            entropy,
             negotiation: Negotiation::new(client),
-            paths: Paths::default(),
+            paths: Paths::new(entropy),
             timers: Timers::default(),
-            retransmission: None,
-            plain: Plain::default(),
-            failing: None,
+            fallback: Fallback::default(),
             addresses: Addresses::default(),
-            fast_close: None,
-            closed: false,
-            delivered: Vec::new(),
             events: Events::new(),
             out: Segment::default(),
         }
@@ -182,7 +157,7 @@ impl Connection {
             c.negotiation.begin(key);
         }
         let subflow = Subflow::connect(0, &c.config, iss, window_shift(&c.config));
-        c.paths.add(subflow, Member::new(Join::First, 0));
+        c.paths.add(subflow, Member::new(Join::First, 0), &mut c.fast);
         c
     }
 
@@ -199,12 +174,12 @@ impl Connection {
         if let (true, Mptcp::CapableSyn { checksum, no_join }) = (c.config.mptcp, syn.options.mptcp) {
             c.negotiation.begin(key);
             c.config.checksum |= checksum;
-            c.manner.no_join = no_join;
+            c.negotiation.set_no_join(no_join);
         } else if c.config.mptcp {
             c.never_multipath(0, FallbackCause::Syn);
         }
         let subflow = Subflow::accept(0, &c.config, iss, window_shift(&c.config), syn);
-        c.paths.add(subflow, Member::new(Join::First, 0));
+        c.paths.add(subflow, Member::new(Join::First, 0), &mut c.fast);
         c.send.begin_window(u64::from(syn.window));
         c
     }
@@ -215,19 +190,23 @@ impl Connection {
     /// connection has ended (RFC 9293 3.10.2).
     #[inline]
     pub fn writable(&self) -> u64 {
-        if self.closed {
+        if self.negotiation.is_over() {
             return 0;
         }
-        if self.distribution.reach() == Reach::Memory && self.writer_sleeps() {
-            return 0;
-        }
-        self.send_buffer().saturating_sub(self.unacknowledged())
+        self.distribution.writable(&self.paths, &self.send, &self.config, self.negotiation.is_multipath())
     }
 
-    /// Octets that may be written and not yet acknowledged at data level.
-    #[inline]
-    pub(super) fn send_buffer(&self) -> u64 {
-        self.config.send_buffer.unwrap_or(u64::MAX).min(self.buffered_at_most())
+    /// The scheduler, and the parts that a decision about data looks at and changes.
+    #[inline(always)]
+    fn sending(&mut self) -> (&mut Distribution, Sending<'_>) {
+        let Self { distribution, paths, send, timers, fast, events, negotiation, fallback, config, .. } = self;
+        (distribution, Sending { paths, send, timers, fast, events, negotiation, fallback, config })
+    }
+
+    /// Updates the row of a subflow, and reports a changed window.
+    fn refresh(&mut self, id: SubflowId) {
+        let (distribution, mut w) = self.sending();
+        distribution.refresh(&mut w, id);
     }
 
     /// Appends up to `octets` octets to our stream and returns how many, which is fewer if the send buffer is full. Offer the
@@ -235,21 +214,15 @@ impl Connection {
     #[inline]
     pub fn write(&mut self, octets: u64) -> u64 {
         debug_assert!(!self.send.is_closed(), "write after shutdown_write or close");
-        let mut taken = octets.min(self.writable());
-        if self.distribution.reach() == Reach::Memory {
-            taken = self.take_pieces(octets, taken);
-        }
-        if taken > 0 {
-            self.fast.end_quiet();
-        }
-        self.send.write(taken);
+        let room = self.writable();
+        let taken = self.distribution.take(&self.paths, &self.send, &self.config, octets, room);
+        self.send.write(taken, &mut self.fast);
         taken
     }
 
     /// SHUTDOWN: ends our direction of the stream. The peer's data can still be read; [`Connection::close`] ends both directions.
     pub fn shutdown_write(&mut self) {
-        self.fast.invalidate();
-        self.send.close();
+        self.send.close(&mut self.fast);
     }
 
     /// The next event.

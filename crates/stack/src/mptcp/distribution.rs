@@ -1,9 +1,34 @@
 //! The scheduler of a connection, and the reason why the last poll did not send more data.
 
+mod ahead;
+mod blocking;
+mod candidates;
+mod cork;
+mod sending;
+
+pub(crate) use cork::Cork;
+pub(crate) use sending::{Choice, PROBES, Sending};
+
 use crate::config::{Acknowledgement, Config};
 use crate::event::{SendBlock, SubflowId};
-use crate::scheduler::{Assignment, Decision, Offer, Reach, Scheduler};
-use crate::time::{Duration, Instant};
+use crate::mptcp::fast_path::FastPath;
+use crate::mptcp::spent::Spent;
+use crate::scheduler::{Assignment, Reach, Scheduler, Subflows};
+use crate::tcp::info::Times;
+use crate::time::Instant;
+
+/// What the scheduler decided.
+enum Pick {
+    /// Send the next new segment on the first subflow, and copies of it on the others, if there are
+    /// any.
+    New(SubflowId, Option<Subflows>),
+    /// Assign that many octets of new data to the subflow.
+    Queue { on: SubflowId, octets: u64 },
+    /// Move assigned data from one subflow to another.
+    Move { from: SubflowId, to: SubflowId, octets: u64 },
+    /// Send data that was sent before again.
+    Again { start: u64, end: u64, on: SubflowId },
+}
 
 /// The scheduler of a connection, and the reason why the last poll did not send more data.
 #[derive(Debug)]
@@ -14,8 +39,15 @@ pub(crate) struct Distribution {
     limit: SendBlock,
     /// Delivery rates are sampled.
     rates: bool,
-    /// When a subflow was last penalised (`connection/opportunistic.rs`).
+    /// When a subflow was last penalised (`blocking.rs`).
     penalised: Instant,
+    /// The application has filled the send buffer ([`Reach::Memory`]).
+    writer_stopped: bool,
+    /// Bursts of segments are counted ([`Config::counts_bursts`]).
+    counts_bursts: bool,
+    cork: Cork,
+    /// For how long the sender was limited by what.
+    spent: Spent,
 }
 
 impl Distribution {
@@ -29,7 +61,17 @@ impl Distribution {
             (reach, _) => reach,
         };
         let limit = SendBlock::Application;
-        Self { scheduler, reach, limit, rates: config.wants_rates(), penalised: Instant::ZERO }
+        Self {
+            scheduler,
+            reach,
+            limit,
+            rates: config.wants_rates(),
+            penalised: Instant::ZERO,
+            writer_stopped: false,
+            counts_bursts: config.counts_bursts(),
+            cork: Cork::default(),
+            spent: Spent::default(),
+        }
     }
 
     /// The scheduler.
@@ -43,35 +85,25 @@ impl Distribution {
         self.scheduler = scheduler;
     }
 
-    /// The scheduler's decision about new data, or if there is none (`again`) about data that was
-    /// sent before.
-    #[inline(always)]
-    pub fn pick(&mut self, offer: &Offer, again: bool) -> Decision {
-        if again { self.scheduler.pick_again(offer) } else { self.scheduler.pick(offer) }
-    }
-
     /// Data was sent.
     #[inline(always)]
     pub fn on_sent(&mut self, assignment: &Assignment) {
         self.scheduler.on_sent(assignment);
     }
 
-    /// Octets were newly acknowledged on a subflow.
+    /// Tells the scheduler that octets on `id` were newly acknowledged, or newly marked lost, if
+    /// `fast` says that the scheduler remembers.
     #[inline(always)]
-    pub fn on_acked(&mut self, now: Instant, id: SubflowId, octets: u64) {
-        self.scheduler.on_acked(now, id, octets);
-    }
-
-    /// Octets were newly marked lost on a subflow.
-    #[inline(always)]
-    pub fn on_lost(&mut self, now: Instant, id: SubflowId, octets: u64) {
-        self.scheduler.on_lost(now, id, octets);
-    }
-
-    /// How far the scheduler assigns data ahead of the windows.
-    #[inline(always)]
-    pub fn reach(&self) -> Reach {
-        self.reach
+    pub fn on_progress(&mut self, fast: &FastPath, now: Instant, id: SubflowId, acked: u64, lost: u64) {
+        if !fast.remembers() {
+            return;
+        }
+        if acked > 0 {
+            self.scheduler.on_acked(now, id, acked);
+        }
+        if lost > 0 {
+            self.scheduler.on_lost(now, id, lost);
+        }
     }
 
     /// Returns true if the scheduler assigns data ahead of the windows.
@@ -100,14 +132,32 @@ impl Distribution {
         self.rates && !matches!(self.limit, SendBlock::Cwnd | SendBlock::ReceiveWindow)
     }
 
-    /// Returns true if a subflow may be penalised at `now`: at most once in `srtt`.
-    pub fn may_penalise(&self, now: Instant, srtt: Duration) -> bool {
-        now.since(self.penalised) >= srtt
+    /// Returns true if bursts of segments are counted ([`Config::counts_bursts`]).
+    #[inline(always)]
+    pub fn counts_bursts(&self) -> bool {
+        self.counts_bursts
     }
 
-    /// A subflow was penalised.
-    pub fn note_penalty(&mut self, now: Instant) {
-        self.penalised = now;
+    /// The cork, which holds small segments back.
+    pub fn cork(&self) -> &Cork {
+        &self.cork
+    }
+
+    /// The cork, which holds small segments back.
+    pub fn cork_mut(&mut self) -> &mut Cork {
+        &mut self.cork
+    }
+
+    /// A poll has ended: notes what limits the sender from now on. `outstanding`: sent data has no
+    /// DATA_ACK yet.
+    #[inline]
+    pub fn note_limit(&mut self, now: Instant, outstanding: bool) {
+        self.spent.note(now, self.limit, outstanding);
+    }
+
+    /// For how long the sender was limited by what, up to `now`.
+    pub fn times(&self, now: Instant) -> Times {
+        self.spent.until(now)
     }
 }
 
@@ -133,16 +183,9 @@ mod tests {
     #[test]
     fn coupled_acknowledgement_lets_no_scheduler_assign_up_to_the_windows() {
         let config = Config { scheduler: "after-stms".parse().unwrap(), ..Config::default() };
-        assert_eq!(Distribution::new(&config).reach(), Reach::Windows);
+        assert_eq!(Distribution::new(&config).reach, Reach::Windows);
         let coupled = Config { acknowledgement: Acknowledgement::Coupled, ..config };
         let d = Distribution::new(&coupled);
-        assert!(d.reach() == Reach::Room && !d.queues());
-    }
-
-    #[test]
-    fn a_penalty_lasts_a_round_trip() {
-        let mut d = Distribution::new(&Config::default());
-        d.note_penalty(Instant(100));
-        assert!(!d.may_penalise(Instant(109), Duration(10)) && d.may_penalise(Instant(110), Duration(10)));
+        assert!(d.reach == Reach::Room && !d.queues());
     }
 }

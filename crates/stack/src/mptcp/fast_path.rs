@@ -2,7 +2,9 @@
 //! everything, and what is true of the connection's algorithms for good. `connection/predicted.rs`
 //! says what the states mean, and `docs/adr/0006-short-paths.md` what a short path may skip.
 //!
-//! Whoever changes state that a short path relies on calls [`FastPath::invalidate`].
+//! An owner's method that changes state on which a short path relies takes the connection's
+//! [`FastPath`] and calls [`FastPath::invalidate`]. A caller cannot forget it: the call would not
+//! compile without the `FastPath`.
 
 use crate::config::{Config, DelayedAck};
 use crate::event::SubflowId;
@@ -23,7 +25,7 @@ struct Rules {
     remembers: bool,
     /// The scheduler may send data again that was sent before.
     resends: bool,
-    /// Data that blocks is looked at (`connection/opportunistic.rs`).
+    /// Data that blocks is looked at (`distribution/blocking.rs`).
     unblocks: bool,
     /// Nothing decides which segment is next but the windows and, of new data, the order of the
     /// stream.
@@ -326,6 +328,13 @@ impl FastPath {
         if self.rules.on {
             self.looked_at = self.disturbances;
         }
+    }
+
+    /// The short paths of a connection with classic settings; for tests of other owners.
+    #[cfg(test)]
+    pub fn for_tests() -> Self {
+        let config = Config::classic();
+        Self::new(&config, &*config.scheduler.make(&config.setup()))
     }
 
     /// Lets the connection ask the scheduler for every segment; for tests.

@@ -7,6 +7,7 @@ use super::dss::Mappings;
 use super::keys;
 use super::template::Template;
 use super::verify::Checks;
+use crate::event::SubflowId;
 use crate::segment::{Advertised, DataAck, Mapping, Mptcp};
 use crate::seq::Seq;
 use crate::tcp::receiver::reassembly::Piece;
@@ -53,6 +54,15 @@ impl Keys {
         let expected = self.peer_first_dsn.wrapping_add(nxt) as u32;
         nxt.wrapping_add_signed(i64::from((m.dsn as u32).wrapping_sub(expected) as i32))
     }
+}
+
+/// FASTCLOSE_WAIT (RFC 8684 3.5): MP_FASTCLOSE is sent on a subflow until the peer resets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FastClose {
+    pub subflow: SubflowId,
+    /// Transmissions so far. The next one is due when
+    /// [`Timer::FastClose`](super::timers::Timer::FastClose) expires.
+    pub sent: u32,
 }
 
 /// State of a subflow's MPTCP handshake.

@@ -1,7 +1,48 @@
 //! The protocol of a connection: plain TCP, Multipath TCP whose handshake is in progress, or
 //! Multipath TCP, and whether the peer is known to have our key (RFC 8684 3.1, 3.7).
 
-use super::handshake::Keys;
+use core::fmt;
+
+use super::fast_path::FastPath;
+use super::handshake::{FastClose, Keys};
+use super::keys;
+use crate::event::SubflowId;
+
+/// Why a connection opens no further subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinRefusal {
+    /// The peer has not sent a DSS yet (RFC 8684 3.1): "not yet".
+    Unconfirmed,
+    /// The limit of subflows is reached: "not yet", one of them may end.
+    Full,
+    /// The connection is plain TCP.
+    Plain,
+    /// The connection has ended.
+    Closed,
+    /// The peer takes no subflows to the address of the first one (RFC 8684 3.1, flag C).
+    NoJoin,
+}
+
+impl JoinRefusal {
+    /// Returns true if the refusal will never be lifted.
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::Unconfirmed | Self::Full)
+    }
+}
+
+impl fmt::Display for JoinRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unconfirmed => {
+                "no subflow can be opened before the peer's first DSS: try again at the event JoinsPossible"
+            }
+            Self::Full => "the connection has as many subflows as subflow_limit allows: end one, or raise the limit",
+            Self::Plain => "the connection is plain TCP, which has one subflow: the event Fallback says why",
+            Self::Closed => "the connection has ended",
+            Self::NoJoin => "the peer takes no further subflow to its first address: use one that it has advertised",
+        })
+    }
+}
 
 /// Protocol in use on the connection.
 #[derive(Clone, Copy, Debug)]
@@ -27,12 +68,26 @@ pub(crate) struct Negotiation {
     /// The latest mapping has a 64-bit data sequence number, so DATA_ACKs have 64 bits too (RFC
     /// 8684 3.3.2).
     long_dsn: bool,
+    /// The peer takes no further subflows at its first address (RFC 8684 3.1, flag C).
+    no_join: bool,
+    /// The connection is over.
+    over: bool,
+    fast_close: Option<FastClose>,
 }
 
 impl Negotiation {
     /// Starts as plain TCP; [`Negotiation::begin`] starts the handshake of Multipath TCP.
     pub fn new(client: bool) -> Self {
-        Self { mode: Mode::Tcp, client, confirmed: false, dss_received: false, long_dsn: false }
+        Self {
+            mode: Mode::Tcp,
+            client,
+            confirmed: false,
+            dss_received: false,
+            long_dsn: false,
+            no_join: false,
+            over: false,
+            fast_close: None,
+        }
     }
 
     /// We have sent a SYN with MP_CAPABLE, or answer one. `own_key` is ours.
@@ -41,14 +96,16 @@ impl Negotiation {
     }
 
     /// The peer's key has arrived. `confirmed`: the same segment shows that the peer has our key.
-    pub fn agree(&mut self, keys: Keys, confirmed: bool) {
+    pub fn agree(&mut self, keys: Keys, confirmed: bool, fast: &mut FastPath) {
+        fast.invalidate();
         debug_assert!(!self.is_multipath());
         self.mode = Mode::Mptcp(keys);
         self.confirmed |= confirmed;
     }
 
     /// RFC 8684 3.7: from now on the connection is plain TCP.
-    pub fn fall_back(&mut self) {
+    pub fn fall_back(&mut self, fast: &mut FastPath) {
+        fast.invalidate();
         self.mode = Mode::Tcp;
     }
 
@@ -76,6 +133,91 @@ impl Negotiation {
     #[inline]
     pub fn set_long_dsn(&mut self, long: bool) {
         self.long_dsn = long;
+    }
+
+    /// The peer takes further subflows at its first address, or with `refuses` it takes none.
+    pub fn set_no_join(&mut self, refuses: bool) {
+        self.no_join = refuses;
+    }
+
+    // ---- the end --------------------------------------------------------------------------------
+
+    /// The connection is over.
+    pub fn end(&mut self, fast: &mut FastPath) {
+        fast.invalidate();
+        self.over = true;
+    }
+
+    /// Returns true if the connection is over.
+    #[inline(always)]
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Starts FASTCLOSE_WAIT on `subflow`.
+    pub fn begin_fast_close(&mut self, subflow: SubflowId, fast: &mut FastPath) {
+        fast.invalidate();
+        self.fast_close = Some(FastClose { subflow, sent: 0 });
+    }
+
+    /// MP_FASTCLOSE was sent, or sent again.
+    pub fn fast_close_sent(&mut self) {
+        if let Some(fast_close) = &mut self.fast_close {
+            fast_close.sent += 1;
+        }
+    }
+
+    /// FASTCLOSE_WAIT ends. Returns true if it had begun.
+    pub fn end_fast_close(&mut self) -> bool {
+        self.fast_close.take().is_some()
+    }
+
+    /// FASTCLOSE_WAIT; `None` if this host sends no MP_FASTCLOSE on an acknowledgement.
+    #[inline(always)]
+    pub fn fast_close(&self) -> Option<FastClose> {
+        self.fast_close
+    }
+
+    // ---- questions ------------------------------------------------------------------------------
+
+    /// Returns why no further subflow may be opened to the peer's address `remote_id`, or to any
+    /// address. A subflow needs Multipath TCP and a DSS of the peer (RFC 8684 3.1).
+    pub fn join_refusal(&self, remote_id: Option<u8>) -> Option<JoinRefusal> {
+        if self.over {
+            Some(JoinRefusal::Closed)
+        } else if self.is_plain() {
+            Some(JoinRefusal::Plain)
+        } else if !self.dss_received || !self.is_multipath() {
+            Some(JoinRefusal::Unconfirmed)
+        } else {
+            // RFC 8684 3.1, flag C: "the receiver MUST NOT try to open any additional subflows
+            // toward this address and port".
+            (self.no_join && remote_id == Some(0)).then_some(JoinRefusal::NoJoin)
+        }
+    }
+
+    /// Our token (RFC 8684 3.2); `None` in plain TCP.
+    pub fn token(&self) -> Option<u32> {
+        match self.mode {
+            Mode::Tcp => None,
+            Mode::Negotiating { own_key } => Some(keys::token(own_key)),
+            Mode::Mptcp(k) => Some(keys::token(k.own)),
+        }
+    }
+
+    /// Returns true if the peer has shown that it speaks Multipath TCP with our keys: data may have
+    /// a second place in the sequence space. (RFC 8684 3.7: a peer that has had our MP_FAIL is plain
+    /// TCP already. It takes a second copy for the stream's next octets.)
+    #[inline(always)]
+    pub fn may_duplicate(&self) -> bool {
+        self.is_multipath() && self.confirmed
+    }
+
+    /// Returns true if the connection speaks Multipath TCP as far as this host knows: the peer has
+    /// not shown it yet.
+    #[inline(always)]
+    pub fn is_unconfirmed(&self) -> bool {
+        self.is_multipath() && !self.confirmed
     }
 
     /// The protocol, with the keys.
@@ -108,12 +250,6 @@ impl Negotiation {
         self.confirmed
     }
 
-    /// A DSS has arrived.
-    #[inline(always)]
-    pub fn has_seen_dss(&self) -> bool {
-        self.dss_received
-    }
-
     /// DATA_ACKs have 64 bits.
     #[inline(always)]
     pub fn has_long_dsn(&self) -> bool {
@@ -143,12 +279,40 @@ mod tests {
         assert!(n.is_plain() && n.is_settled());
         n.begin(1);
         assert!(!n.is_plain() && !n.is_multipath() && !n.is_settled());
-        n.agree(Keys::new(1, 2), false);
+        n.agree(Keys::new(1, 2), false, &mut FastPath::for_tests());
         assert!(n.is_multipath() && !n.is_confirmed() && !n.is_settled());
         n.confirm_by_dss();
-        assert!(n.is_confirmed() && n.has_seen_dss() && n.is_settled());
-        n.fall_back();
+        assert!(n.is_confirmed() && n.join_refusal(Some(1)).is_none() && n.is_settled());
+        n.fall_back(&mut FastPath::for_tests());
         assert!(n.is_plain() && n.is_settled());
+    }
+
+    /// RFC 8684 3.1, flag C: the peer takes subflows only at its other addresses.
+    #[test]
+    fn a_subflow_may_be_opened_where_the_peer_takes_it_until_the_connection_is_over() {
+        let mut n = Negotiation::new(true);
+        n.begin(1);
+        n.agree(Keys::new(1, 2), true, &mut FastPath::for_tests());
+        assert_eq!(n.join_refusal(Some(0)), Some(JoinRefusal::Unconfirmed));
+        assert!(n.may_duplicate());
+        n.confirm_by_dss();
+        assert_eq!(n.join_refusal(Some(0)), None);
+        n.set_no_join(true);
+        assert_eq!([0, 1].map(|id| n.join_refusal(Some(id))), [Some(JoinRefusal::NoJoin), None]);
+        n.end(&mut FastPath::for_tests());
+        assert_eq!(n.join_refusal(Some(1)), Some(JoinRefusal::Closed));
+        assert!(n.is_over());
+    }
+
+    #[test]
+    fn a_fast_close_counts_its_transmissions() {
+        let mut n = Negotiation::new(true);
+        n.fast_close_sent();
+        assert!(n.fast_close().is_none() && !n.end_fast_close());
+        n.begin_fast_close(2, &mut FastPath::for_tests());
+        n.fast_close_sent();
+        assert_eq!(n.fast_close(), Some(FastClose { subflow: 2, sent: 1 }));
+        assert!(n.end_fast_close() && n.fast_close().is_none());
     }
 
     /// RFC 8684 B.2: data sequence numbers begin after the data in the SYN.
@@ -157,7 +321,7 @@ mod tests {
         let keys = Keys::new(1, 2);
         let mut n = Negotiation::new(true);
         n.skip_syn_data(5);
-        n.agree(keys, false);
+        n.agree(keys, false, &mut FastPath::for_tests());
         n.skip_syn_data(5);
         let Mode::Mptcp(now) = *n.mode() else { panic!("{n:?}") };
         assert_eq!(now.own_first_dsn.wrapping_add(5), keys.own_first_dsn);

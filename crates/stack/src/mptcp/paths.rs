@@ -5,11 +5,18 @@
 //! 8684 3.2), has a limit of its own, apart from the limit of subflows. When it is reached, a new join replaces the oldest one,
 //! as in a SYN cache.
 
+mod rows;
+
 use super::ahead;
+use super::fast_path::FastPath;
 use super::handshake::{Idle, Join, Member};
+use super::keys::Entropy;
+use crate::config::{Config, KeepAlive};
 use crate::event::SubflowId;
-use crate::path::Path;
+use crate::path::{Path, Policy};
+use crate::segment::Segment;
 use crate::seq::Seq;
+use crate::tcp::receiver::reassembly::Piece;
 use crate::tcp::subflow::{State, Subflow};
 use crate::time::{Duration, Instant};
 
@@ -23,7 +30,7 @@ const UNMAPPED: u32 = 4;
 const LEAST_IDLE: Duration = Duration::from_millis(200);
 
 /// The subflows of a connection, by number.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Paths {
     /// TCP state of each subflow.
     pub subflows: Vec<Subflow>,
@@ -37,9 +44,28 @@ pub(crate) struct Paths {
     pub removal_due: bool,
     /// Numbers of failed joins, to be reused.
     free: Vec<SubflowId>,
+    entropy: Entropy,
 }
 
 impl Paths {
+    /// No subflow yet. `entropy` gives further subflows their initial sequence numbers and nonces.
+    pub fn new(entropy: Entropy) -> Self {
+        Self {
+            subflows: Vec::new(),
+            members: Vec::new(),
+            rows: Vec::new(),
+            active: Vec::new(),
+            removal_due: false,
+            free: Vec::new(),
+            entropy,
+        }
+    }
+
+    /// Draws the initial sequence number and the nonce of a join.
+    pub fn draw(&mut self) -> (u32, u32) {
+        (self.entropy.next_u32(), self.entropy.next_u32())
+    }
+
     /// The active subflows with their MPTCP state, in order of opening. A subflow that ended is included until its RST was sent
     /// and [`Paths::remove_closed`] has run.
     #[inline]
@@ -53,7 +79,8 @@ impl Paths {
     }
 
     /// Adds a subflow.
-    pub fn add(&mut self, subflow: Subflow, member: Member) -> SubflowId {
+    pub fn add(&mut self, subflow: Subflow, member: Member, fast: &mut FastPath) -> SubflowId {
+        fast.invalidate();
         let id = subflow.id;
         let row = Path { cwnd: subflow.cwnd(), ssthresh: subflow.ssthresh(), mss: subflow.mss(), ..Path::default() };
         if id < self.subflows.len() {
@@ -83,7 +110,9 @@ impl Paths {
     }
 
     /// A subflow has ended: it counts for no algorithm any more. Its last windows stay for the record.
-    pub fn end(&mut self, id: SubflowId) {
+    pub fn end(&mut self, id: SubflowId, fast: &mut FastPath) {
+        fast.invalidate();
+        self.removal_due = true;
         let row = &mut self.rows[id];
         (row.established, row.can_send, row.in_flight, row.oldest) = (false, false, 0, (0, 0));
         (row.takes_data, row.queued) = (false, 0);
@@ -160,6 +189,65 @@ impl Paths {
         left.max().filter(|left| left.0 > 0).unwrap_or(LEAST_IDLE)
     }
 
+    /// Counts a segment that has arrived on `id` and that no short path has taken.
+    pub fn count_arrival(&mut self, id: SubflowId, seg: &Segment, fast: &mut FastPath) {
+        fast.invalidate();
+        let counts = &mut self.subflows[id].counts;
+        counts.segments_in += 1;
+        counts.data_segments_in += u64::from(seg.payload.len > 0);
+    }
+
+    /// The application has read: each open subflow decides whether to acknowledge
+    /// ([`Config::acknowledge_on_read`](crate::Config::acknowledge_on_read)). `offer` returns what
+    /// [`Acknowledgements::on_read`](crate::tcp::receiver::acknowledgements) needs for a subflow.
+    pub fn acknowledge_reading(
+        &mut self,
+        empty: bool,
+        offer: impl Fn(&Subflow) -> Option<(u64, u64)>,
+        fast: &mut FastPath,
+    ) {
+        fast.invalidate();
+        for &id in &self.active {
+            let s = &mut self.subflows[id];
+            if s.is_open() && self.members[id].ready {
+                let offer = offer(s);
+                s.acks.on_read(empty, offer);
+            }
+        }
+    }
+
+    /// Asks the peer to use `id` only when no regular subflow works, or as a regular one again
+    /// (RFC 8684 3.3.8). This host does the same.
+    pub fn set_backup(&mut self, id: SubflowId, backup: bool, fast: &mut FastPath) {
+        fast.invalidate();
+        let m = &mut self.members[id];
+        m.prio_due |= m.backup != backup && m.ready;
+        m.backup = backup;
+        self.rows[id].backup = m.is_backup();
+    }
+
+    /// Sets what algorithms are told of the path of `id`.
+    pub fn set_policy(&mut self, id: SubflowId, policy: Policy, fast: &mut FastPath) {
+        fast.invalidate();
+        self.rows[id].policy = policy;
+    }
+
+    /// All subflows count as heard of at `now`: keep-alives start again.
+    pub fn restart_keepalives(&mut self, now: Instant, fast: &mut FastPath) {
+        fast.invalidate();
+        for m in &mut self.members {
+            (m.heard, m.keepalives) = (now, 0);
+        }
+    }
+
+    /// A segment on `id` with the sequence number `seq` was too large: `room` octets fit.
+    pub fn on_too_big(&mut self, now: Instant, id: SubflowId, seq: u32, room: u32, fast: &mut FastPath) {
+        if let Some(s) = self.subflows.get_mut(id) {
+            s.on_too_big(now, seq, room);
+            fast.invalidate();
+        }
+    }
+
     /// Notes that a segment has arrived on `id`. If the subflow was stale, it is not any more.
     #[inline]
     pub fn note_heard(&mut self, now: Instant, id: SubflowId) {
@@ -170,15 +258,19 @@ impl Paths {
         }
     }
 
-    /// Returns the subflow for a window probe: of the subflows that can send and for which `may` is
-    /// true, one that has not timed out, with the shortest RTO.
-    pub fn prober(&self, may: impl Fn(&Subflow) -> bool) -> Option<SubflowId> {
+    /// Returns the subflow for a window probe: of the subflows that can send, one that has not timed
+    /// out, with the shortest RTO. With `edge`, only subflows that have no data beyond this data
+    /// offset in flight.
+    pub fn prober(&self, edge: Option<u64>) -> Option<SubflowId> {
+        let beyond = |s: &Subflow, edge| s.sender.board.iter().any(|sent| sent.data_end() > edge);
+        let may = |s: &Subflow| edge.is_none_or(|edge| !beyond(s, edge));
         let ready = self.active().filter(|(s, m)| m.ready && s.may_send() && may(s));
         ready.min_by_key(|(s, _)| (s.is_stale(), s.rto())).map(|(s, _)| s.id)
     }
 
     /// Lets every open subflow send an acknowledgement at once.
-    pub fn acknowledge_on_all(&mut self) {
+    pub fn acknowledge_on_all(&mut self, fast: &mut FastPath) {
+        fast.invalidate();
         for &id in &self.active {
             if self.members[id].ready && self.subflows[id].is_open() {
                 self.subflows[id].acks.now();
@@ -200,6 +292,73 @@ impl Paths {
     pub fn note_sign_of_life(&mut self, now: Instant, id: SubflowId) {
         let m = &mut self.members[id];
         (m.heard, m.keepalives) = (now, 0);
+    }
+
+    /// When the next keep-alive on `id` is due; `None` if the subflow sends none now.
+    pub fn keepalive_at(&self, id: SubflowId, keep: &KeepAlive) -> Option<Instant> {
+        let (s, m) = (&self.subflows[id], &self.members[id]);
+        let may = m.ready && s.is_open() && s.state != State::TimeWait && s.sender.board.is_empty();
+        may.then(|| if m.keepalives == 0 { m.heard + keep.idle } else { m.keepalive_sent + keep.interval })
+    }
+
+    /// Returns true if all keep-alive probes on `id` went unanswered. On the last open subflow of a
+    /// connection with a user timeout, the timeout says how long the silence may last.
+    pub fn is_given_up(&self, now: Instant, id: SubflowId, config: &Config) -> bool {
+        let (Some(keep), m) = (config.keepalive, &self.members[id]) else { return false };
+        match config.user_timeout {
+            Some(timeout) if self.is_last_open() => m.keepalives > 0 && now.since(m.heard) >= timeout,
+            _ => m.keepalives >= keep.probes,
+        }
+    }
+
+    /// A keep-alive is sent on `id`.
+    pub fn note_keepalive(&mut self, now: Instant, id: SubflowId) {
+        let m = &mut self.members[id];
+        m.keepalives = m.keepalives.saturating_add(1);
+        m.keepalive_sent = now;
+    }
+
+    /// Returns true if at most one subflow is open. With a user timeout, its retransmissions are not
+    /// counted: the timeout says when to give up.
+    pub fn is_last_open(&self) -> bool {
+        self.active().filter(|(s, _)| s.state != State::Closed).count() <= 1
+    }
+
+    /// Returns true if the SYN of the connection was sent and has no answer.
+    pub fn awaits_syn_ack(&self) -> bool {
+        self.is_handshaking() && self.subflows[0].sender.nxt > self.subflows[0].iss
+    }
+
+    /// Data that has just become in order on `id`, from sequence number `from` on, waits until its
+    /// checksum is verified.
+    pub fn hold_unverified(&mut self, id: SubflowId, from: Seq, delivered: &mut Vec<Piece>) {
+        let mut seq = from;
+        for piece in delivered.drain(..) {
+            self.members[id].unverified.push_back((seq, piece));
+            seq += u64::from(piece.len);
+        }
+    }
+
+    /// Moves data on `id` that is in order, and that no checksum holds back, to `delivered`. Plain
+    /// TCP has no checksums (`plain`).
+    pub fn release_verified(&mut self, id: SubflowId, plain: bool, delivered: &mut Vec<Piece>) {
+        let m = &mut self.members[id];
+        while let Some(&(seq, piece)) = m.unverified.front() {
+            if !plain && m.checks.holds(seq, seq + u64::from(piece.len)) {
+                break;
+            }
+            m.unverified.pop_front();
+            delivered.push(piece);
+        }
+    }
+
+    /// Returns true if `id` would hold more than two receive buffers behind its hole with `len`
+    /// octets more. The window bounds the data, but a peer can map the same data to ever new
+    /// sequence numbers of a subflow. A peer that has a reason to send data again sends it once, on
+    /// the same subflow.
+    pub fn would_hoard(&self, id: SubflowId, len: u32, buffer: Option<u64>) -> bool {
+        let held = self.subflows[id].receiver.held_octets() + u64::from(len);
+        buffer.is_some_and(|buffer| held > buffer.saturating_mul(2))
     }
 
     /// Some subflow has not ended.

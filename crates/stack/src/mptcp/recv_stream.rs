@@ -7,9 +7,11 @@
 //! buffer that has not grown keeps room for one segment back (`tcp_init_buffer_space`).
 
 use super::dss::{Placed, Reassembly};
+use super::fast_path::FastPath;
 use super::tuning::Tuning;
 use crate::config::Config;
 use crate::event::SubflowId;
+use crate::tcp::receiver::reassembly::Piece;
 use crate::time::{Duration, Instant};
 
 /// Octets of a DSS option with a DATA_ACK of 32 bits and a mapping of 64.
@@ -44,6 +46,8 @@ struct Rules {
 #[derive(Debug)]
 pub(crate) struct RecvStream {
     reassembly: Reassembly,
+    /// A buffer that is empty between segments.
+    delivered: Vec<Piece>,
     /// Octets read.
     read: u64,
     /// The next segment advertises at least this right edge, if its window field can express it. It
@@ -82,6 +86,7 @@ impl RecvStream {
         let counts_memory = config.acknowledge_on_read || config.held_charge > 0.0;
         Self {
             reassembly: Reassembly::default(),
+            delivered: Vec::new(),
             read: 0,
             goal,
             advertised: 0,
@@ -147,6 +152,22 @@ impl RecvStream {
         self.moved = moved;
     }
 
+    /// Pieces that have just become in order on a subflow, on their way into the stream.
+    pub fn delivered(&mut self) -> &mut Vec<Piece> {
+        &mut self.delivered
+    }
+
+    /// Places all pieces of [`RecvStream::delivered`], which are in order on `subflow`. Returns where
+    /// the first one belongs; `None` if there is none.
+    pub fn place_delivered(&mut self, subflow: SubflowId) -> Option<Placed> {
+        let mut first = None;
+        for piece in self.delivered.drain(..) {
+            let placed = self.reassembly.place(piece.data, piece.len, subflow);
+            first = first.or(Some(placed));
+        }
+        first
+    }
+
     // ---- the end of the stream ------------------------------------------------------------------
 
     /// Offset after the peer's last octet, once its FIN or DATA_FIN has arrived.
@@ -198,7 +219,8 @@ impl RecvStream {
     }
 
     /// Notes that the application will read no more.
-    pub fn abandon(&mut self) {
+    pub fn abandon(&mut self, fast: &mut FastPath) {
+        fast.invalidate();
         self.abandoned = true;
     }
 

@@ -5,10 +5,14 @@
 
 use std::collections::VecDeque;
 
+use super::fast_path::FastPath;
 use super::reinject::Reinjections;
+use super::retransmission::Retransmission;
+use super::timers::{Timer, Timers};
 use crate::event::SubflowId;
 use crate::scoreboard::Sent;
 use crate::seq::Seq;
+use crate::time::{Duration, Instant};
 
 /// Copies that the scheduler wants on further subflows: the subflow, the first octet and the
 /// length.
@@ -69,6 +73,7 @@ pub(crate) struct SendStream {
     repeated_to: u64,
     copies: Copies,
     reinjections: Reinjections,
+    retransmission: Option<Retransmission>,
 }
 
 impl SendStream {
@@ -86,6 +91,7 @@ impl SendStream {
             repeated_to: 0,
             copies: Copies::new(),
             reinjections: Reinjections::default(),
+            retransmission: None,
         }
     }
 
@@ -129,13 +135,17 @@ impl SendStream {
 
     /// Adds `octets` that the application has written.
     #[inline(always)]
-    pub fn write(&mut self, octets: u64) {
+    pub fn write(&mut self, octets: u64, fast: &mut FastPath) {
         debug_assert!(!self.closed || octets == 0);
+        if octets > 0 {
+            fast.end_quiet();
+        }
         self.written += octets;
     }
 
     /// Notes that the application will write no more.
-    pub fn close(&mut self) {
+    pub fn close(&mut self, fast: &mut FastPath) {
+        fast.invalidate();
         self.closed = true;
     }
 
@@ -269,7 +279,7 @@ impl SendStream {
     /// Data was sent on `subflow`: extends or restarts the record of what was sent contiguously.
     #[inline(always)]
     pub fn note_run(&mut self, sent: &Sent, subflow: SubflowId) {
-        let end = sent.data + u64::from(sent.len);
+        let end = sent.data_end();
         match &mut self.run {
             Some(r) if r.subflow == subflow && sent.seq.0.wrapping_sub(r.seq.0) == sent.data.wrapping_sub(r.data) => {
                 r.end = r.end.max(end);
@@ -325,6 +335,40 @@ impl SendStream {
         self.reinjections.add(start.max(self.una), end, stuck_on);
     }
 
+    // ---- data-level retransmission (RFC 8684 3.3.6) ---------------------------------------------
+
+    /// Returns true if data-level retransmission is in progress.
+    #[inline(always)]
+    pub fn is_retransmitting(&self) -> bool {
+        self.retransmission.is_some()
+    }
+
+    /// Starts, keeps or moves [`Timer::Data`]: no subflow has data in flight, and some data lacks a
+    /// DATA_ACK. The first retransmission follows after `patience`.
+    pub fn arm_retransmission(&mut self, now: Instant, patience: Duration, timers: &mut Timers) {
+        Retransmission::arm(&mut self.retransmission, self.una, now, patience, timers);
+    }
+
+    /// [`Timer::Data`] has expired: queues the oldest data without a DATA_ACK to be sent again.
+    /// Returns false, having queued nothing, after `most` retransmissions.
+    pub fn retransmit(&mut self, mss: u32, most: u32) -> bool {
+        let Some(r) = &mut self.retransmission else { return true };
+        // Data beyond the edge has probed the peer's window. The peer would refuse it again, and
+        // with it the rest of its segment.
+        let limit = if self.una < self.edge { self.edge.min(self.nxt) } else { self.nxt };
+        let end = r.next_end(mss, most, self.una, limit);
+        end.into_iter().for_each(|end| self.repeat(self.una, end));
+        end.is_some()
+    }
+
+    /// Ends data-level retransmission.
+    pub fn stop_retransmission(&mut self, timers: &mut Timers) {
+        self.retransmission = None;
+        timers.stop(Timer::Data);
+    }
+
+    // ---- copies ---------------------------------------------------------------------------------
+
     /// Returns true if copies that the scheduler wants wait to be sent.
     #[inline(always)]
     pub fn has_copies(&self) -> bool {
@@ -347,13 +391,12 @@ impl SendStream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Instant;
 
     /// A stream of 100 written octets of which 60 were sent, into a window of 50.
     fn stream() -> SendStream {
         let mut s = SendStream::new();
         s.begin_window(50);
-        s.write(100);
+        s.write(100, &mut FastPath::for_tests());
         assert_eq!(s.advance(60), 0);
         s
     }
@@ -372,7 +415,7 @@ mod tests {
     fn the_data_fin_is_acknowledged_with_one_octet_more() {
         let mut s = stream();
         s.advance(40);
-        s.close();
+        s.close(&mut FastPath::for_tests());
         s.acknowledge(101);
         assert_eq!((s.una(), s.fin()), (0, Fin::Open), "it was not sent");
         s.fin_sent();
@@ -401,7 +444,7 @@ mod tests {
     fn data_is_contiguous_on_one_subflow_until_another_carries_some() {
         let first = (Seq(1), 0);
         let mut s = SendStream::new();
-        s.write(300);
+        s.write(300, &mut FastPath::for_tests());
         assert_eq!(s.contiguous(0, first, None), Some(first));
         for _ in 0..2 {
             let data = s.advance(100);
@@ -424,7 +467,7 @@ mod tests {
     #[test]
     fn what_the_peer_leaves_of_the_data_in_the_syn_is_sent_again() {
         let mut s = SendStream::new();
-        s.write(10);
+        s.write(10, &mut FastPath::for_tests());
         s.sent_with_syn(8);
         s.taken_with_syn(5);
         assert_eq!((s.una(), s.nxt(), s.unassigned()), (5, 5, 5));

@@ -1,5 +1,6 @@
 //! All timers of a connection in one table. The timers of a subflow are in `tcp`.
 
+use super::fast_path::FastPath;
 use crate::time::Instant;
 
 /// A timer of a connection.
@@ -40,6 +41,11 @@ impl Default for Timers {
 }
 
 impl Timers {
+    /// The driver says that time has passed: any timer may have expired.
+    pub fn wake(&self, fast: &mut FastPath) {
+        fast.invalidate();
+    }
+
     /// Starts a timer, or moves it.
     #[inline(always)]
     pub fn set(&mut self, timer: Timer, at: Instant) {

@@ -4,6 +4,15 @@
 use super::{FIN, LOST, RETRANSMITTED, SACKED, Scoreboard, Sent};
 
 impl Scoreboard {
+    /// The segment added last has the FIN, too.
+    pub fn add_fin(&mut self) {
+        let least = self.least;
+        let Some(last) = self.segments.back_mut() else { return };
+        let before = last.len.max(least);
+        (last.len, last.flags) = (last.len + 1, last.flags | FIN);
+        self.pipe += u64::from(last.len.max(least) - before);
+    }
+
     /// What is outstanding counts as never sent. None of it is SACKed or lost.
     pub fn forget(&mut self) {
         debug_assert!(self.sacked == 0 && self.to_retransmit == 0, "it was just sent");

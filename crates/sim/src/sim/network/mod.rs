@@ -171,6 +171,11 @@ impl Network {
         self.plain = false;
     }
 
+    /// Returns true if the trace or a capture could not be written.
+    pub fn cannot_write(&self) -> bool {
+        self.trace.has_failed() || self.taps.as_ref().is_some_and(|taps| taps.has_failed())
+    }
+
     /// The first slot that is not the network's.
     pub fn first_other_slot(&self) -> usize {
         self.links.len() + 1 + self.radio.channels()

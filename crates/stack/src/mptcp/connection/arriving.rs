@@ -9,7 +9,7 @@ use crate::mptcp::handshake::{Join, Keys};
 use crate::mptcp::negotiation::Mode;
 use crate::mptcp::send_stream::EdgeMove;
 use crate::mptcp::timers::Timer;
-use crate::segment::{DataAck, Dss, Flags, Mapping, Mptcp, Payload, Segment, Signal};
+use crate::segment::{Dss, Flags, Mapping, Mptcp, Payload, Segment, Signal};
 use crate::seq::Seq;
 use crate::tcp::receiver::reassembly::{Arrival, Piece};
 use crate::tcp::subflow::{Check, State};
@@ -28,11 +28,8 @@ impl Connection {
     /// A segment that was not predicted.
     #[inline(never)]
     fn handle_in_full(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
-        let counts = &mut self.paths.subflows[id].counts;
-        counts.segments_in += 1;
-        counts.data_segments_in += u64::from(seg.payload.len > 0);
-        self.fast.invalidate();
-        if self.manner.patience.on {
+        self.paths.count_arrival(id, seg, &mut self.fast);
+        if self.liveness.is_on() {
             self.paths.note_sign_of_life(now, id);
         }
         let before = self.send.una();
@@ -98,12 +95,12 @@ impl Connection {
     fn work_in(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         self.paths.members[id].suspicion = None;
         if let (Some(_), Mode::Mptcp(k), Signal::Fastclose { key }) =
-            (self.fast_close, *self.negotiation.mode(), seg.options.signal)
+            (self.negotiation.fast_close(), *self.negotiation.mode(), seg.options.signal)
         {
             // Both sides have sent MP_FASTCLOSE.
             self.take_fastclose(id, &k, key);
         }
-        if self.fast_close.is_some()
+        if self.negotiation.fast_close().is_some()
             || self.paths.subflows[id].state == State::Closed
             || !self.authenticate(now, id, seg)
         {
@@ -115,7 +112,7 @@ impl Connection {
         if check == Check::Drop {
             return;
         }
-        self.tell_scheduler(now, id, result.acked, result.lost);
+        self.distribution.on_progress(&self.fast, now, id, result.acked, result.lost);
         if result.established && self.paths.members[id].join == Join::First && !self.paths.members[id].ready {
             self.on_first_established(id);
         }
@@ -153,14 +150,12 @@ impl Connection {
                 self.reinject_missing();
             }
             (Mode::Mptcp(k), Signal::Fastclose { key })
-                if key == k.own && self.fast_close.is_none() && !self.closed =>
+                if key == k.own && self.negotiation.fast_close().is_none() && !self.negotiation.is_over() =>
             {
-                self.closed = true;
                 self.on_subflow_end(id, EndReason::FastClosed);
-                self.closed = false;
                 self.take_fastclose(id, &k, key);
             }
-            _ if self.fast_close.is_some_and(|f| f.subflow == id) => {
+            _ if self.negotiation.fast_close().is_some_and(|f| f.subflow == id) => {
                 self.on_subflow_end(id, EndReason::FastClosed);
             }
             _ => {
@@ -178,13 +173,18 @@ impl Connection {
         let window = u64::from(seg.window) << self.paths.subflows[id].peer_window.shift;
         let Mode::Mptcp(k) = *self.negotiation.mode() else {
             if let Signal::Fail { .. } = seg.options.signal {
-                self.repeat_fail(now, id, seg.ack);
+                let s = &mut self.paths.subflows[id];
+                let ack = Seq::unwrap(seg.ack, s.sender.una);
+                if self.fallback.repeat_answer(now, id, ack, s.sender.rtt.rto()) {
+                    s.acks.now();
+                }
             }
             // In plain TCP the subflow's cumulative ACK acknowledges data; SYN and FIN are not data.
-            let una = self.paths.subflows[self.plain.subflow].sender.una;
-            self.send.acknowledge_plain(self.plain_tx(una));
+            let s = &self.paths.subflows[self.fallback.subflow()];
+            let (iss, una) = (s.iss, s.sender.una);
+            self.send.acknowledge_plain(self.fallback.tx(iss, una));
             if window_is_new {
-                self.move_peer_edge(self.plain_tx(Seq::unwrap(seg.ack, una)) + window);
+                self.move_peer_edge(self.fallback.tx(iss, Seq::unwrap(seg.ack, una)) + window);
             }
             // RFC 9293 3.10.7.4: a retransmission tells of no window, as it is older than the last one that did. What it acknowledges lay
             // within the window even so: a probe that the peer has taken.
@@ -219,7 +219,7 @@ impl Connection {
         self.negotiation.confirm_by_dss();
         let mut ack = 0;
         if let Some(data_ack) = dss.data_ack {
-            ack = self.acknowledged_offset(k, data_ack);
+            ack = k.acknowledged_offset(data_ack, self.send.una());
             self.send.acknowledge(ack);
             // 3.7: the path is confirmed by a DATA_ACK together with an acknowledgement of data, at both levels: a box that is ahead of
             // its peer raises that of the subflow alone.
@@ -240,13 +240,13 @@ impl Connection {
         }
         if let Some(m) = dss.mapping.filter(|m| dss.data_fin && self.is_intact(k, seg, m)) {
             // 3.3.3: the DATA_FIN occupies one octet after the last.
-            let start = self.mapped_offset(k, &m);
+            let start = k.mapped_offset(&m, self.recv.nxt());
             let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
             let repeated = self.recv.end().is_some();
             end.into_iter().for_each(|end| self.recv.end_at(end));
             let on_all = self.config.deviations.data_fin_on_all;
             if on_all && self.recv.end().is_some() && !repeated {
-                self.paths.acknowledge_on_all();
+                self.paths.acknowledge_on_all(&mut self.fast);
             }
             // Linux's acknowledgements all carry the DATA_FIN, so answers would be answered: only one that ends this is sent.
             let asked = !repeated || (self.recv.has_ended() || !on_all) && self.paths.subflows[id].may_repeat(now);
@@ -257,16 +257,10 @@ impl Connection {
         Some(ack)
     }
 
-    /// The data offset that a DATA_ACK stands for.
-    #[inline]
-    pub(super) fn acknowledged_offset(&self, k: &Keys, data_ack: DataAck) -> u64 {
-        k.acknowledged_offset(data_ack, self.send.una())
-    }
-
     /// 3.3.1: the checksum of a DATA_FIN without data covers only the pseudo-header. With data, `verify` checks it together with
     /// that data.
     fn is_intact(&self, k: &Keys, seg: &Segment, m: &Mapping) -> bool {
-        let dsn = k.peer_first_dsn.wrapping_add(self.mapped_offset(k, m));
+        let dsn = k.peer_first_dsn.wrapping_add(k.mapped_offset(m, self.recv.nxt()));
         let sum = dss_pseudo_header(dsn, m.ssn, m.len);
         seg.payload.len > 0 || !self.config.checksum || m.checksum.is_some_and(|c| sum.plus(Sum(c)).is_valid())
     }
@@ -310,7 +304,9 @@ impl Connection {
             self.paths.subflows[id].acks.now();
             return;
         };
-        if start > self.paths.subflows[id].receiver.rcv_nxt && self.is_hoard(id, len) {
+        if start > self.paths.subflows[id].receiver.rcv_nxt
+            && self.paths.would_hoard(id, len, self.config.receive_buffer)
+        {
             self.paths.subflows[id].acks.now();
             return;
         }
@@ -354,13 +350,6 @@ impl Connection {
         room.min(self.paths.subflows[id].room_before_fin(start))
     }
 
-    /// With `len` octets more, `id` would hold more than two receive buffers behind its hole. The window bounds the data, but a peer
-    /// can map the same data to ever new numbers of a subflow; one that has a reason to sends them again once, on the same one.
-    fn is_hoard(&self, id: SubflowId, len: u32) -> bool {
-        let held = self.paths.subflows[id].receiver.held_octets() + u64::from(len);
-        self.config.receive_buffer.is_some_and(|buffer| held > buffer.saturating_mul(2))
-    }
-
     /// Takes a payload whose data offset is known, under coupled acknowledgement.
     fn take_coupled(&mut self, now: Instant, id: SubflowId, start: Seq, data: u64, len: u32) -> ArrivalKind {
         let (kind, at_once) = self.place_coupled(id, start, data, len);
@@ -382,31 +371,27 @@ impl Connection {
     ) -> ArrivalKind {
         let s = &mut self.paths.subflows[id];
         let held_before = s.receiver.has_holes();
-        self.delivered.clear();
         let next = s.receiver.rcv_nxt;
-        let arrival = s.receiver.accept(start, piece.data, piece.len, &mut self.delivered);
+        let arrival = s.receiver.accept(start, piece.data, piece.len, self.recv.delivered());
         let m = &self.paths.members[id];
-        let unverified = self.has_failed(id) || !m.checks.is_empty() || !m.unverified.is_empty();
+        let unverified = self.fallback.has_failed(id) || !m.checks.is_empty() || !m.unverified.is_empty();
         if unverified {
-            self.hold_unverified(id, next);
+            self.paths.hold_unverified(id, next, self.recv.delivered());
+            self.release(id);
         }
-        let mut kind = match arrival {
+        let first = self.recv.place_delivered(id);
+        let kind = match arrival {
             Arrival::Duplicate => ArrivalKind::DuplicateInSubflow,
             Arrival::Held => ArrivalKind::HeldInSubflow,
             // In order on its subflow, but its checksum cannot be verified yet.
-            Arrival::InOrder if self.delivered.is_empty() => ArrivalKind::AheadInData,
+            Arrival::InOrder if first.is_none() => ArrivalKind::AheadInData,
             Arrival::InOrder => ArrivalKind::InOrder,
         };
-        for (i, piece) in self.delivered.iter().enumerate() {
-            let placed = self.recv.place(piece.data, piece.len, id);
-            if i == 0 {
-                match placed {
-                    Placed::InOrder => {}
-                    Placed::Ahead => kind = ArrivalKind::AheadInData,
-                    Placed::Duplicate => kind = ArrivalKind::DuplicateInData,
-                }
-            }
-        }
+        let kind = match first {
+            None | Some(Placed::InOrder) => kind,
+            Some(Placed::Ahead) => ArrivalKind::AheadInData,
+            Some(Placed::Duplicate) => ArrivalKind::DuplicateInData,
+        };
         let at_once = arrival != Arrival::InOrder || held_before || partial;
         self.tune(now, id, piece.len);
         self.paths.subflows[id].on_payload_done(now, piece.len, at_once);
@@ -416,9 +401,7 @@ impl Connection {
     /// Data whose verification is settled enters the data stream.
     pub(super) fn place_delivered(&mut self, id: SubflowId) {
         let before = self.recv.nxt();
-        for piece in self.delivered.drain(..) {
-            self.recv.place(piece.data, piece.len, id);
-        }
+        self.recv.place_delivered(id);
         if self.config.acknowledgement == Acknowledgement::Coupled {
             self.release_parked();
         }
@@ -432,7 +415,7 @@ impl Connection {
     fn mapped_part(&self, id: SubflowId, seg: &Segment, octets: u64) -> Option<Payload> {
         let payload = seg.payload;
         let whole = octets >= u64::from(payload.len);
-        if !self.config.checksum || self.has_failed(id) || self.negotiation.is_plain() {
+        if !self.config.checksum || self.fallback.has_failed(id) || self.negotiation.is_plain() {
             return Some(if whole { payload } else { Payload { len: octets as u32, ..payload } });
         }
         let (ssn, len) = match seg.options.mptcp {
@@ -455,17 +438,26 @@ impl Connection {
     pub(super) fn data_offset(&mut self, id: SubflowId, seg: &Segment, start: Seq) -> Option<(u64, u64)> {
         let all = u64::from(seg.payload.len);
         let Mode::Mptcp(k) = *self.negotiation.mode() else {
-            return if self.is_told(id, seg) { self.plain_rx(start).map(|data| (data, all)) } else { None };
+            let s = &self.paths.subflows[id];
+            let infinite = match (self.fallback.untold_keys(), seg.options.mptcp) {
+                (Some(keys), Mptcp::Dss(Dss { mapping: Some(m @ Mapping { len: 0, .. }), .. })) => Some((
+                    Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt),
+                    keys.mapped_offset(&m, self.recv.nxt()),
+                )),
+                _ => None,
+            };
+            let told = self.fallback.is_told(Seq::unwrap(seg.ack, s.sender.una), infinite, self.recv.nxt());
+            return if told { self.plain_place(start, all) } else { None };
         };
-        if self.has_failed(id) {
+        if self.fallback.has_failed(id) {
             // 3.7: after a fallback, one infinite mapping covers everything, whatever mappings say.
-            return self.plain_rx(start).map(|data| (data, all));
+            return self.plain_place(start, all);
         }
         let s = &self.paths.subflows[id];
         let noted = match seg.options.mptcp {
             Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
                 self.paths.members[id].mapping_received = true;
-                let data = self.mapped_offset(&k, &m);
+                let data = k.mapped_offset(&m, self.recv.nxt());
                 let octets = u64::from(m.len).saturating_sub(u64::from(data_fin));
                 let at = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
                 if at == start && octets == all {
@@ -487,8 +479,9 @@ impl Connection {
         if noted { self.paths.members[id].mappings.find(start) } else { None }
     }
 
-    /// Data offset of a mapping.
-    pub(super) fn mapped_offset(&self, k: &Keys, m: &Mapping) -> u64 {
-        k.mapped_offset(m, self.recv.nxt())
+    /// Plain TCP: the data offset of the sequence number `start`, with `all` octets mapped.
+    fn plain_place(&self, start: Seq, all: u64) -> Option<(u64, u64)> {
+        let irs = self.paths.subflows[self.fallback.subflow()].irs;
+        self.fallback.rx(irs, start).map(|data| (data, all))
     }
 }

@@ -6,6 +6,7 @@
 use super::{Connection, Outgoing};
 use crate::config::DsnOctets;
 use crate::event::{SendKind, SubflowId};
+use crate::mptcp::distribution::Choice;
 use crate::mptcp::handshake::{Join, Keys};
 use crate::mptcp::negotiation::Mode;
 use crate::mptcp::send_stream::Fin;
@@ -111,7 +112,7 @@ impl Connection {
                 }
                 Mptcp::Dss(self.dss(k, id, Some((sent.data, sent.len, sent.seq))))
             }
-            _ => self.infinite_option(sent),
+            _ => self.fallback.infinite_option(sent.seq),
         }
     }
 
@@ -146,7 +147,7 @@ impl Connection {
             _ => {
                 let mut dss = self.dss(k, id, None);
                 let pending = matches!(self.send.fin(), Fin::Sent { .. }) && self.send.nxt() == self.send.written();
-                if self.config.deviations.data_fin_on_all && pending && !self.has_assigned() {
+                if self.config.deviations.data_fin_on_all && pending && !self.distribution.has_assigned(&self.paths) {
                     (dss.data_fin, dss.mapping) = (true, Some(self.mapping(k, id, self.send.written(), 0, 1)));
                 }
                 Mptcp::Dss(dss)
@@ -178,16 +179,9 @@ impl Connection {
         self.add_options(id)
     }
 
-    /// Sends `len` octets of data, from data offset `data` on, on `id` for the first time. `choices`: how many subflows could
-    /// have sent them.
-    pub(super) fn send(
-        &mut self,
-        now: Instant,
-        id: SubflowId,
-        (data, len): (u64, u32),
-        kind: SendKind,
-        choices: u16,
-    ) -> Outgoing {
+    /// Sends the data of `choice` on its subflow for the first time.
+    pub(super) fn send(&mut self, now: Instant, choice: Choice) -> Outgoing {
+        let Choice { id, data, len, kind, choices } = choice;
         self.timers.stop(Timer::Persist);
         // RFC 9293 3.9.1.2, MUST-61: PSH on the last of what is written.
         let last = data + u64::from(len) == self.send.written();
@@ -195,7 +189,7 @@ impl Connection {
         {
             // The last data carries the DATA_FIN (3.3.3), except beside MP_CAPABLE, which has no room for it.
             self.send.fin_sent();
-            self.timers.set(Timer::DataFin, now + self.fin_patience());
+            self.timers.set(Timer::DataFin, now + self.paths.longest_rto().unwrap_or(self.config.initial_rto));
         }
         if kind == SendKind::New {
             if let Some(outgoing) = self.send_from_template(now, id, data, len) {
@@ -250,11 +244,11 @@ impl Connection {
         let s = &mut self.paths.subflows[id];
         let owed_ack = s.acks.are_owed();
         let sent = s.sender.send_new(now, data, len);
-        let ends = self.manner.counts_bursts && self.ends_burst(now, id, len);
+        let ends = self.distribution.counts_bursts() && self.ends_burst(now, id, len);
         let push = push || ends;
         if self.config.window_validation {
             let more = self.send.written() > self.send.nxt()
-                || self.manner.writer_stopped
+                || self.distribution.has_stopped_writer()
                 || self.paths.members[id].ahead.octets() > 0;
             self.paths.subflows[id].sender.validate_window(now, more);
         }
@@ -284,7 +278,7 @@ impl Connection {
     #[inline]
     pub(super) fn has_templates(&self) -> bool {
         let validated = self.config.window_validation || self.config.stale_after > 0;
-        self.fast.is_on() && self.recv.has_fixed_buffer() && !self.manner.counts_bursts && !validated
+        self.fast.is_on() && self.recv.has_fixed_buffer() && !self.distribution.counts_bursts() && !validated
     }
 
     /// An acknowledgement on `id` of a quiet connection. What it says beside numbers does not change while nothing but predicted segments
@@ -328,7 +322,11 @@ impl Connection {
         // Beside timestamps and a mapping there is no room for MP_FAIL: it waits for the next acknowledgement. Nor is there room
         // beside keys or an HMAC, but a peer whose data failed its checksum has already received those.
         let mapping = matches!(option, Mptcp::Dss(Dss { mapping: Some(_), .. }));
-        let signal = if mapping { Signal::None } else { self.fail_signal(now, id) };
+        let signal = if mapping {
+            Signal::None
+        } else {
+            self.fallback.signal(now, id, self.paths.subflows[id].rto(), &mut self.timers)
+        };
         let handshake = matches!(option, Mptcp::CapableAck { .. } | Mptcp::JoinAck { .. });
         let option = if handshake && !signal.is_empty() { Mptcp::None } else { option };
         self.signalling(now, id, option, signal)

@@ -10,7 +10,7 @@
 
 use super::{Connection, Outgoing};
 use crate::event::{EndReason, Event, SubflowId};
-use crate::mptcp::handshake::Keys;
+use crate::mptcp::handshake::{FastClose, Keys};
 use crate::mptcp::negotiation::Mode;
 use crate::mptcp::timers::Timer;
 use crate::segment::{Flags, Mptcp, Options, ResetReason, Segment, Signal, TcpRst};
@@ -19,14 +19,6 @@ use crate::time::Instant;
 
 /// 3.5: "a RECOMMENDED number is 3".
 const FASTCLOSE_RETRIES: u32 = 3;
-
-/// FASTCLOSE_WAIT: MP_FASTCLOSE was sent on a subflow.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FastClose {
-    pub subflow: SubflowId,
-    /// How often. The next time is when [`Timer::FastClose`] expires.
-    pub sent: u32,
-}
 
 /// What CLOSE does with our data that is not delivered yet: the socket option SO_LINGER.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +34,7 @@ impl Connection {
     /// is deleted. Written data is delivered, unless `linger` says otherwise. If unread data is waiting, or arrives later, the
     /// connection is reset and [`Event::Aborted`] follows.
     pub fn close(&mut self, linger: Linger) {
-        self.fast.invalidate();
-        if self.closed {
+        if self.negotiation.is_over() {
             return;
         }
         if self.paths.active().all(|(s, _)| s.state == State::SynSent) {
@@ -55,7 +46,7 @@ impl Connection {
             self.abort_unread();
         } else {
             self.shutdown_write();
-            self.recv.abandon();
+            self.recv.abandon(&mut self.fast);
         }
     }
 
@@ -91,7 +82,6 @@ impl Connection {
     /// Ends the connection at once (RFC 9293 3.10.5): a RST with MP_FASTCLOSE (RFC 8684 3.5, option R) on every subflow that the
     /// peer has answered and not closed.
     pub fn abort(&mut self) {
-        self.fast.invalidate();
         let signal = match *self.negotiation.mode() {
             Mode::Mptcp(k) => Signal::Fastclose { key: k.peer },
             _ => Signal::None,
@@ -102,18 +92,18 @@ impl Connection {
             if self.paths.subflows[id].state != State::Closed {
                 self.send_reset(id, signal, None);
                 self.paths.subflows[id].end(EndReason::Reset);
-                self.paths.end(id);
+                self.paths.end(id, &mut self.fast);
             }
         }
-        self.fast_close = None;
+        self.negotiation.end_fast_close();
         self.end_timers();
     }
 
     /// The connection is over: stops its timers and sends no more keep-alives.
     pub(super) fn end_timers(&mut self) {
-        self.closed = true;
+        self.negotiation.end(&mut self.fast);
         self.timers.stop_all();
-        self.retransmission = None;
+        self.send.stop_retransmission(&mut self.timers);
         self.paths.members.iter_mut().for_each(|m| m.suspicion = None);
     }
 
@@ -121,8 +111,9 @@ impl Connection {
     /// subflow, repeated until the peer resets that subflow, and a RST on the others. In plain TCP, or without a working subflow,
     /// like [`Connection::abort`].
     pub fn fast_close(&mut self) {
-        self.fast.invalidate();
-        let Some(id) = self.paths.ready_subflow().filter(|_| self.negotiation.is_multipath() && !self.closed) else {
+        let Some(id) =
+            self.paths.ready_subflow().filter(|_| self.negotiation.is_multipath() && !self.negotiation.is_over())
+        else {
             self.abort();
             return;
         };
@@ -134,19 +125,21 @@ impl Connection {
             }
         }
         self.paths.subflows[id].stop();
-        self.fast_close = Some(FastClose { subflow: id, sent: 0 });
+        self.negotiation.begin_fast_close(id, &mut self.fast);
         self.timers.set(Timer::FastClose, Instant::ZERO);
     }
 
     /// Nothing more is to be said of MP_FASTCLOSE.
     pub(super) fn forget_fast_close(&mut self) {
-        self.fast_close = None;
+        self.negotiation.end_fast_close();
         self.timers.stop(Timer::FastClose);
     }
 
     /// MP_FASTCLOSE on an acknowledgement, for the first time or repeated.
     pub(super) fn poll_fast_close(&mut self, now: Instant) -> Option<Outgoing> {
-        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) = (*self.negotiation.mode(), self.fast_close) else {
+        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) =
+            (*self.negotiation.mode(), self.negotiation.fast_close())
+        else {
             return None;
         };
         if !self.timers.has_expired(Timer::FastClose, now) || sent > FASTCLOSE_RETRIES {
@@ -154,13 +147,15 @@ impl Connection {
         }
         // 3.5: repeat after one RTO.
         self.timers.set(Timer::FastClose, now + self.paths.subflows[subflow].rto());
-        self.fast_close = Some(FastClose { subflow, sent: sent + 1 });
+        self.negotiation.fast_close_sent();
         Some(self.signalling(now, subflow, Mptcp::None, Signal::Fastclose { key: k.peer }))
     }
 
     /// 3.5: no repetition was answered: send a RST with MP_FASTCLOSE, for the sake of middleboxes.
     pub(super) fn end_fast_close(&mut self, now: Instant) {
-        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) = (*self.negotiation.mode(), self.fast_close) else {
+        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) =
+            (*self.negotiation.mode(), self.negotiation.fast_close())
+        else {
             return;
         };
         if self.timers.has_expired(Timer::FastClose, now) && sent > FASTCLOSE_RETRIES {
@@ -171,10 +166,10 @@ impl Connection {
 
     /// 3.5: the peer closes the whole connection: reset every subflow. Without our key the signal is ignored.
     pub(super) fn take_fastclose(&mut self, by: SubflowId, k: &Keys, key: u64) {
-        if key != k.own || (self.closed && self.fast_close.is_none()) {
+        if key != k.own || (self.negotiation.is_over() && self.negotiation.fast_close().is_none()) {
             return;
         }
-        let ours = self.fast_close.take().is_some();
+        let ours = self.negotiation.end_fast_close();
         self.end_timers();
         let explains = self.config.deviations.reason_after_fast_close;
         // The subflow that carried the signal comes first. It may already have ended.

@@ -11,32 +11,17 @@
 //!   peer answers with MP_FAIL and an infinite mapping, and both sides become plain TCP. RFC 8684 3.7: data from the failed mapping on waits for that answer,
 //!   and is not acknowledged at data level before.
 
-use super::plain::Untold;
-use super::{Connection, TRIES};
+use super::Connection;
 use crate::event::{EndReason, Event, FallbackCause, SubflowId};
 use crate::mptcp::handshake::{Join, Keys, Member};
 use crate::mptcp::negotiation::Mode;
 use crate::mptcp::timers::Timer;
 use crate::mptcp::verify::Broken;
-use crate::scoreboard::Sent;
 use crate::segment::{Dss, Mapping, Mptcp, Payload, ResetReason, Segment, Signal, TcpRst};
 use crate::seq::Seq;
 use crate::tcp::subflow::State;
 use crate::time::Instant;
 use crate::wire::checksum::{Sum, dss_pseudo_header};
-
-/// A checksum failed on the only subflow: MP_FAIL is sent until the peer falls back.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Failing {
-    pub subflow: SubflowId,
-    dsn: u64,
-    /// The next acknowledgement carries MP_FAIL.
-    due: bool,
-    /// How often MP_FAIL was sent. It is repeated when [`Timer::Fail`] expires if nothing has
-    /// arrived by then: the peer's answer may have been lost, and the peer may have no more data to
-    /// send.
-    tries: u32,
-}
 
 /// The mapping of `seg` that maps payload, if it does, and whether its last octet is a DATA_FIN. That of the third ACK is of the first data (3.1).
 fn own_mapping(seg: &Segment) -> Option<(Mapping, bool)> {
@@ -54,18 +39,6 @@ fn middlebox() -> Option<TcpRst> {
 }
 
 impl Connection {
-    // ---- sequence numbers and data offsets in plain TCP -----------------------------------------
-
-    /// Data offset of the peer's sequence number `seq`, in plain TCP.
-    pub(super) fn plain_rx(&self, seq: Seq) -> Option<u64> {
-        self.plain.rx(&self.paths.subflows[self.plain.subflow], seq)
-    }
-
-    /// Data offset of our sequence number `seq`, in plain TCP.
-    pub(super) fn plain_tx(&self, seq: Seq) -> u64 {
-        self.plain.tx(&self.paths.subflows[self.plain.subflow], seq)
-    }
-
     /// The sequence number on `id` and the data offset where our unacknowledged data begins, if `id` alone carries it
     /// contiguously.
     fn contiguous(&self, id: SubflowId) -> Option<(Seq, u64)> {
@@ -78,7 +51,7 @@ impl Connection {
 
     /// The handshake has shown that the peer, or the path, does not support MPTCP.
     pub(super) fn never_multipath(&mut self, subflow: SubflowId, cause: FallbackCause) {
-        self.negotiation.fall_back();
+        self.negotiation.fall_back(&mut self.fast);
         if let Some(s) = self.paths.subflows.get_mut(subflow) {
             s.release_dss_room(&self.config);
         }
@@ -102,36 +75,33 @@ impl Connection {
                 self.reset(other, EndReason::Middlebox, Signal::None, middlebox());
             }
         }
-        if self.plain.rx_base.is_none() {
-            // Data in order on the subflow but not yet verified begins here. If there is none, RCV.NXT maps to the next expected
-            // data.
-            let s = &self.paths.subflows[id];
-            self.plain.rx_base = Some(match self.paths.members[id].unverified.front() {
-                Some(&(seq, piece)) => (seq, piece.data),
-                None => (s.receiver.rcv_nxt, self.recv.nxt()),
-            });
-        }
+        // Data in order on the subflow but not yet verified begins here. If there is none, RCV.NXT
+        // maps to the next expected data.
+        self.fallback.begin_rx(match self.paths.members[id].unverified.front() {
+            Some(&(seq, piece)) => (seq, piece.data),
+            None => (self.paths.subflows[id].receiver.rcv_nxt, self.recv.nxt()),
+        });
         let s = &self.paths.subflows[id];
         let ssn = (tx.0.0.wrapping_sub(s.first_own().0) as u32).wrapping_add(1);
         let dsn = k.own_first_dsn.wrapping_add(tx.1);
         // 3.7: the infinite mapping applies retroactively, from the last data known to have been delivered intact. Its checksum
         // is zero.
         let infinite = Mapping { dsn, short: false, ssn, len: 0, checksum: self.config.checksum.then_some(0) };
-        self.plain.subflow = id;
-        self.plain.tx_base = Some(tx);
-        self.plain.infinite = Some((infinite, None));
-        let passed = cause == FallbackCause::Options && self.paths.members[id].mapping_received;
-        self.plain.untold = passed.then_some(Untold { new: s.sender.nxt, keys: k });
+        self.fallback.begin(id, tx, infinite);
+        if cause == FallbackCause::Options && self.paths.members[id].mapping_received {
+            self.fallback.peer_is_untold(s.sender.nxt, k);
+        }
         self.never_multipath(id, cause);
-        self.forget_failing();
+        self.fallback.forget_failing(&mut self.timers);
         self.send.forget_repetitions();
-        self.forget_assigned();
-        self.stop_retransmission();
+        self.paths.forget_assigned(&mut self.send);
+        self.send.stop_retransmission(&mut self.timers);
         // 3.7: from now on only the subflow's cumulative ACK counts.
-        self.send.acknowledge_plain(self.plain_tx(self.paths.subflows[id].sender.una));
+        let s = &self.paths.subflows[id];
+        self.send.acknowledge_plain(self.fallback.tx(s.iss, s.sender.una));
         // What it acknowledges lay within the window: a probe, whose acknowledgement may have been the last segment that could be taken.
         self.move_peer_edge(self.send.edge().max(self.send.una()));
-        self.delivered.clear();
+        self.recv.delivered().clear();
         self.release(id);
         self.place_delivered(id);
         if self.paths.subflows[id].state.peer_has_closed() && self.recv.end().is_none() {
@@ -141,28 +111,17 @@ impl Connection {
         true
     }
 
-    /// The option of a data segment in plain TCP: the infinite mapping on the first one sent, and on its retransmissions.
-    pub(super) fn infinite_option(&mut self, sent: &Sent) -> Mptcp {
-        let Some((mapping, at)) = &mut self.plain.infinite else { return Mptcp::None };
-        if *at.get_or_insert(sent.seq) != sent.seq {
-            return Mptcp::None;
-        }
-        Mptcp::Dss(Dss { data_ack: None, mapping: Some(*mapping), data_fin: false })
-    }
-
     /// RFC 8684 3.7: the peer sends an infinite mapping: all data that follows is mapped at once.
     pub(super) fn take_infinite(&mut self, id: SubflowId, k: &Keys, m: &Mapping) {
         let s = &self.paths.subflows[id];
         let seq = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
-        let data = self.mapped_offset(k, m);
-        let contradicts =
-            |(at, is): (Seq, u64)| data.wrapping_sub(is) != seq.0.wrapping_sub(at.0) && self.failing.is_some();
-        if data > self.recv.nxt() || self.plain.rx_base.is_some_and(contradicts) {
+        let data = k.mapped_offset(m, self.recv.nxt());
+        if data > self.recv.nxt() || self.fallback.contradicts((seq, data)) {
             // The data before the infinite mapping would never arrive, or it is not where the checksum failed.
             self.reset(id, EndReason::Middlebox, Signal::None, middlebox());
             return;
         }
-        self.plain.rx_base.get_or_insert((seq, data));
+        self.fallback.begin_rx((seq, data));
         self.fall_back(id, FallbackCause::InfiniteMapping);
     }
 
@@ -208,11 +167,6 @@ impl Connection {
         }
     }
 
-    /// A checksum has failed on `id`, and MP_FAIL has had no answer yet. A join that completes meanwhile has numbers of its own.
-    pub(super) fn has_failed(&self, id: SubflowId) -> bool {
-        self.failing.is_some_and(|f| f.subflow == id)
-    }
-
     // ---- checksums ------------------------------------------------------------------------------
 
     /// The checksum of our mapping, for a payload that sums to zero.
@@ -251,9 +205,7 @@ impl Connection {
     /// segment must not be taken.
     pub(super) fn verify(&mut self, id: SubflowId, seg: &Segment, payload: Payload, start: Seq, data: u64) -> bool {
         let Mode::Mptcp(k) = *self.negotiation.mode() else { return true };
-        if let Some(failing) = self.failing.as_mut().filter(|f| f.subflow == id) {
-            failing.due = true;
-            let dsn = failing.dsn;
+        if let Some(dsn) = self.fallback.renew_failure(id) {
             return self.is_contiguous(id, &k, seg, dsn);
         }
         if !self.is_as_negotiated(id, seg) {
@@ -300,9 +252,9 @@ impl Connection {
         let Mptcp::Dss(Dss { mapping: Some(m), .. }) = seg.options.mptcp else { return true };
         let s = &self.paths.subflows[id];
         let at = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
-        let (from, _) = self.plain.rx_base.unwrap_or((at, 0));
+        let (from, _) = self.fallback.rx_base().unwrap_or((at, 0));
         // By the numbers of the mapping: a box that changes lengths changes those of the segments.
-        let contiguous = at < from || self.plain_rx(at) == Some(self.mapped_offset(k, &m));
+        let contiguous = at < from || self.fallback.rx(s.irs, at) == Some(k.mapped_offset(&m, self.recv.nxt()));
         if !contiguous {
             // 3.7: "In the rare case that the data is not contiguous [...], the receiver MUST close the subflow with a RST with MP_FAIL."
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn: failed }, middlebox());
@@ -334,34 +286,27 @@ impl Connection {
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
             return false;
         }
-        self.plain.rx_base = Some((broken.seq, broken.data));
-        self.failing = Some(Failing { subflow: id, dsn, due: true, tries: 0 });
+        self.fallback.fail(id, dsn, (broken.seq, broken.data), &mut self.fast);
         // What leaves until the answer comes, a window probe say, must continue what was sent: the peer may be plain TCP by then.
-        self.forget_assigned();
+        self.paths.forget_assigned(&mut self.send);
         true
-    }
-
-    /// MP_FAIL is answered, or its subflow has ended.
-    pub(super) fn forget_failing(&mut self) {
-        self.failing = None;
-        self.timers.stop(Timer::Fail);
     }
 
     /// MP_FAIL has had no answer for long enough: whether the peer is plain TCP cannot be known, and nothing can be delivered.
     pub(super) fn give_up_failing(&mut self, now: Instant) {
-        let expired = self.timers.has_expired(Timer::Fail, now);
-        let Some(Failing { subflow, dsn, .. }) = self.failing.filter(|f| f.tries >= TRIES && expired) else {
-            return;
-        };
-        self.reset(subflow, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
+        if self.timers.has_expired(Timer::Fail, now) {
+            if let Some((subflow, dsn)) = self.fallback.unanswered() {
+                self.reset(subflow, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
+            }
+        }
     }
 
     /// RFC 8684 3.7: MP_FAIL arrived: our data was changed on the path.
     pub(super) fn take_fail(&mut self, now: Instant, id: SubflowId) {
         let Mode::Mptcp(k) = *self.negotiation.mode() else { return };
         // "the receiver of an MP_FAIL MUST also respond with an MP_FAIL in the reverse direction"
-        let ours = self.failing.map(|f| f.dsn);
-        let dsn = ours.unwrap_or(k.peer_first_dsn.wrapping_add(self.recv.nxt()));
+        let ours = self.fallback.failure();
+        let dsn = ours.map_or(k.peer_first_dsn.wrapping_add(self.recv.nxt()), |(dsn, _)| dsn);
         if !self.paths.is_alone(id) {
             // The peer should have sent it on a RST: other subflows carried data too, or a join completed meanwhile. The peer did
             // not take the failed data, even if it acknowledged it on the subflow.
@@ -370,84 +315,18 @@ impl Connection {
             return;
         }
         // One MP_FAIL in each direction is enough; ours may already have been sent.
-        let fail_was_sent = self.failing.is_some_and(|f| !f.due);
+        let was_sent = ours.is_some_and(|(_, was_sent)| was_sent);
         if self.fall_back(id, FallbackCause::Checksum) {
-            self.plain.fail = (!fail_was_sent).then_some(dsn);
-            self.plain.fail_sent = Some(dsn);
-            self.plain.fail_sent_at = now;
-        }
-    }
-
-    /// The peer repeats MP_FAIL after we have fallen back, and acknowledges the segment that carried the infinite mapping (if it
-    /// was sent). So our answer was lost, and with it that segment, whose octets had arrived in an earlier copy. Repeat the
-    /// answer, and let the next data segment carry the mapping again. The number of repetitions is limited: two hosts in plain
-    /// TCP must not answer each other forever.
-    pub(super) fn repeat_fail(&mut self, now: Instant, id: SubflowId, ack: u32) {
-        let una = self.paths.subflows[id].sender.una;
-        let Some((_, carrier)) = self.plain.infinite.as_mut().filter(|_| self.plain.subflow == id) else { return };
-        // The peer's MP_FAILs that were in flight together are one. They have arrived a timeout after the first.
-        let same = carrier.is_none() && now.since(self.plain.fail_sent_at) < self.paths.subflows[id].sender.rtt.rto();
-        if same || self.plain.repeats == TRIES || carrier.is_some_and(|seq| Seq::unwrap(ack, una) <= seq) {
-            return;
-        }
-        self.plain.fail_sent_at = now;
-        *carrier = None;
-        self.plain.repeats += 1;
-        self.plain.fail = self.plain.fail_sent;
-        self.paths.subflows[id].acks.now();
-    }
-
-    /// An acknowledgement on `id` must carry MP_FAIL.
-    pub(super) fn fail_is_due(&self, now: Instant, id: SubflowId) -> bool {
-        self.failing
-            .is_some_and(|f| f.subflow == id && (f.due || self.timers.has_expired(Timer::Fail, now) && f.tries < TRIES))
-            || (self.plain.fail.is_some() && self.plain.subflow == id)
-    }
-
-    /// The signal of an acknowledgement on `id`: MP_FAIL, repeated until the peer falls back.
-    pub(super) fn fail_signal(&mut self, now: Instant, id: SubflowId) -> Signal {
-        if let Some(failing) = self.failing.as_mut().filter(|f| f.subflow == id) {
-            failing.due = false;
-            let patience = self.paths.subflows[id].rto().saturating_mul(1 << failing.tries);
-            if failing.tries < TRIES {
-                failing.tries += 1;
-                self.timers.set(Timer::Fail, now + patience);
-            }
-            return Signal::Fail { dsn: failing.dsn };
-        }
-        match self.plain.fail.take_if(|_| self.plain.subflow == id) {
-            Some(dsn) => Signal::Fail { dsn },
-            None => Signal::None,
+            self.fallback.answer(now, dsn, was_sent);
         }
     }
 
     // ---- data waiting for verification ----------------------------------------------------------
 
-    /// Data that has just become in order on `id` waits here until its checksum is verified.
-    pub(super) fn hold_unverified(&mut self, id: SubflowId, from: Seq) {
-        let mut seq = from;
-        let delivered = std::mem::take(&mut self.delivered);
-        for &piece in &delivered {
-            self.paths.members[id].unverified.push_back((seq, piece));
-            seq += u64::from(piece.len);
-        }
-        self.delivered = delivered;
-        self.delivered.clear();
-        self.release(id);
-    }
-
     /// Delivers verified data, in order.
-    fn release(&mut self, id: SubflowId) {
-        if self.has_failed(id) {
-            return;
-        }
-        // Plain TCP has no checksums to verify.
-        while let Some(&(seq, piece)) = self.paths.members[id].unverified.front() {
-            if !self.negotiation.is_plain() && self.paths.members[id].checks.holds(seq, seq + u64::from(piece.len)) {
-                break;
-            }
-            self.paths.members[id].unverified.pop_front();
-            self.delivered.push(piece);
+    pub(super) fn release(&mut self, id: SubflowId) {
+        if !self.fallback.has_failed(id) {
+            self.paths.release_verified(id, self.negotiation.is_plain(), self.recv.delivered());
         }
     }
 }

@@ -118,7 +118,7 @@ impl Connection {
         self.send.taken_with_syn(fast.tx);
         self.paths.subflows[id].close &= self.send.nxt() == self.send.written();
         // 4.2.2: they leave with the first ACK, so a small rest does not wait (Nagle's algorithm is about new data).
-        self.manner.cork.pushed_to = self.manner.cork.pushed_to.max(u64::from(fast.sent));
+        self.distribution.cork_mut().push(fast.sent.into(), &mut self.fast);
         // RFC 8684 B.2: data sequence numbers begin after them.
         self.negotiation.skip_syn_data(self.send.una());
         let given = match seg.options.signal {

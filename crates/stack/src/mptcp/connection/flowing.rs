@@ -2,6 +2,7 @@
 
 use super::{Connection, Outgoing};
 use crate::event::{SendBlock, SendKind, SubflowId};
+use crate::mptcp::distribution::Choice;
 use crate::shortcut::Shortcut;
 use crate::time::Instant;
 
@@ -11,10 +12,11 @@ impl Connection {
     pub(super) fn poll_flowing(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         Shortcut::FlowingPoll.note();
         self.distribution.set_limit(SendBlock::Application);
-        if self.has_data() {
+        let (distribution, w) = self.sending();
+        if distribution.has_data(&w) {
             // As the general path, only where there is data: a look notes until when pacing holds data back.
             if self.paths.rows[id].can_send {
-                self.look(now, id);
+                self.paths.look(now, id, &mut self.timers);
             }
             let data = if self.flows_simply() { self.flow_on(now, id) } else { self.poll_data(now, true) };
             if data.is_some() {
@@ -60,7 +62,7 @@ impl Connection {
         let data = self.send.advance(u64::from(mss));
         match self.send_from_template(now, id, data, mss) {
             Some(outgoing) => outgoing,
-            None => self.send(now, id, (data, mss), SendKind::New, 1),
+            None => self.send(now, Choice { id, data, len: mss, kind: SendKind::New, choices: 1 }),
         }
     }
 }

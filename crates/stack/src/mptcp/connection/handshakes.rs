@@ -18,10 +18,10 @@ impl Connection {
                 if let Mode::Negotiating { own_key } = mode {
                     match seg.options.mptcp {
                         Mptcp::CapableSynAck { key, checksum, no_join } if key != own_key => {
-                            self.negotiation.agree(Keys::new(own_key, key), false);
+                            self.negotiation.agree(Keys::new(own_key, key), false, &mut self.fast);
                             // 3.1: either side asks for checksums.
                             self.config.checksum |= checksum;
-                            self.manner.no_join = no_join;
+                            self.negotiation.set_no_join(no_join);
                         }
                         // RFC 8684 3.1, 3.7: no MP_CAPABLE in the SYN/ACK, so plain TCP.
                         _ => self.never_multipath(id, FallbackCause::SynAck),
@@ -110,7 +110,7 @@ impl Connection {
                 // B.2: data in the SYN have no data sequence numbers.
                 let in_syn = self.paths.subflows[id].fast_open.rx;
                 keys.peer_first_dsn = keys.peer_first_dsn.wrapping_sub(u64::from(in_syn));
-                self.negotiation.agree(keys, true);
+                self.negotiation.agree(keys, true, &mut self.fast);
                 self.config.checksum |= checksum;
                 true
             }
@@ -132,7 +132,7 @@ impl Connection {
             self.refuse(id, ResetReason::MPTCP);
             return false;
         }
-        if self.failing.is_some() {
+        if self.fallback.is_failing() {
             // 3.7: the connection is about to fall back to plain TCP.
             self.refuse(id, ResetReason::MIDDLEBOX);
             return false;

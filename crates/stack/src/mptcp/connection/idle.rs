@@ -17,7 +17,12 @@ const AGAIN: u64 = 1 << 15;
 impl Connection {
     /// Restarts the timer, if the connection uses it and data is outstanding; `advanced`: the DATA_ACK has.
     pub(super) fn arm_idle_timer(&mut self, now: Instant, advanced: bool) {
-        if self.config.stale_after == 0 || !self.may_duplicate() || self.send.una() == self.send.nxt() || self.closed {
+        if self.config.stale_after == 0
+            || !self.negotiation.may_duplicate()
+            || self.fallback.is_failing()
+            || self.send.una() == self.send.nxt()
+            || self.negotiation.is_over()
+        {
             self.timers.stop(Timer::Idle);
         } else if advanced || !self.timers.runs(Timer::Idle) {
             self.timers.set(Timer::Idle, now + self.paths.idle_interval(now));
@@ -73,7 +78,7 @@ impl Connection {
         if self.paths.active().any(better) {
             self.paths.members[id].idle.stale = true;
             self.reinject(id);
-            self.reassign(id);
+            self.distribution.reassign(&mut self.paths, &mut self.send, id);
         }
     }
 }

@@ -1,16 +1,17 @@
 //! Segments to send: handshakes, retransmissions, reinjected and new data, acknowledgements, and the signals they carry.
 
-use super::{CAPABLE_SYNS, Connection, FIN_BACKOFF, FIN_TRIES, Outgoing, PROBES, Transmit};
+use super::{CAPABLE_SYNS, Connection, FIN_BACKOFF, FIN_TRIES, Outgoing, Transmit};
 use crate::event::{FallbackCause, SendBlock, SendKind, SubflowId};
-use crate::mptcp::handshake::{Join, Member, join_option};
+use crate::mptcp::distribution::Choice;
+use crate::mptcp::handshake::{Join, join_option};
 use crate::mptcp::negotiation::Mode;
 use crate::mptcp::send_stream::Fin;
 use crate::mptcp::timers::Timer;
 use crate::scheduler::Assignment;
 use crate::segment::{Mptcp, Segment, Signal};
 use crate::shortcut::Shortcut;
-use crate::tcp::subflow::{State, Subflow};
-use crate::time::{Duration, Instant};
+use crate::tcp::subflow::State;
+use crate::time::Instant;
 
 /// What subflows have to send on their own.
 #[derive(Clone, Copy)]
@@ -60,7 +61,7 @@ impl Connection {
             let counts = &mut self.paths.subflows[outgoing.subflow].counts;
             counts.note_out(len);
         }
-        if self.manner.patience.on && outgoing.is_some() {
+        if self.liveness.is_on() && outgoing.is_some() {
             self.watch(now);
         }
         outgoing
@@ -89,19 +90,21 @@ impl Connection {
     #[inline(never)]
     fn poll_in_full(&mut self, now: Instant) -> Option<Outgoing> {
         self.fast.look_again();
-        if self.fast_close.is_some() {
+        if self.negotiation.fast_close().is_some() {
             return self.poll_closing(now);
         }
         let state = match self.poll_each(now) {
             Ok(state) => state,
             Err(own) => return Some(own),
         };
-        if self.config.deviations.third_ack_alone && self.owes_third_ack() {
+        let alone = self.config.deviations.third_ack_alone && self.negotiation.is_client();
+        if alone && self.paths.subflows.first().is_some_and(|s| s.owes_third_ack(self.send.nxt())) {
             return Some(self.acknowledgement(now, 0, self.control_option(0)));
         }
         self.distribution.set_limit(SendBlock::Application);
         // RFC 6675 4, NextSeg rule (2): what is lost goes first, then new data, then rescues.
-        if self.has_data() {
+        let (distribution, w) = self.sending();
+        if distribution.has_data(&w) {
             let data = self.poll_data(now, false);
             if data.is_some() {
                 let flows =
@@ -122,26 +125,18 @@ impl Connection {
         control
     }
 
-    /// A client owes the third ACK of its first subflow: nothing has arrived there but the SYN/ACK, and
-    /// no data have left.
-    fn owes_third_ack(&self) -> bool {
-        let Some(s) = self.paths.subflows.first().filter(|_| self.negotiation.is_client()) else { return false };
-        s.state == State::Established
-            && s.ack_is_due()
-            && s.receiver.rcv_nxt == s.irs + 1
-            && self.send.nxt() == u64::from(s.fast_open.tx)
-    }
-
     /// There is no data to send: what else there is. `some`: a subflow has something to send on its own.
     #[inline(always)]
     pub(super) fn poll_rest(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
         if self.distribution.limit() == SendBlock::Application {
-            self.distribution.set_limit(self.nothing_to_send());
+            let (distribution, w) = self.sending();
+            let limit = distribution.nothing_to_send(&w);
+            distribution.set_limit(limit);
         }
         let control = self.poll_control(now, some);
         if control.is_none() {
             self.note_idle();
-            self.note_limit(now);
+            self.distribution.note_limit(now, self.send.is_outstanding());
         }
         control
     }
@@ -187,7 +182,7 @@ impl Connection {
             _ => {
                 let Some((sent, kind)) = s.sender.next_retransmission(now) else {
                     let paced = s.sender.paced_until(now).filter(|_| s.sender.board.has_lost());
-                    paced.into_iter().for_each(|until| self.note_paced(until));
+                    paced.into_iter().for_each(|until| self.timers.hasten(Timer::Pacing, until));
                     return None;
                 };
                 Some(self.retransmission(now, id, &sent, kind))
@@ -199,11 +194,12 @@ impl Connection {
     /// and the scheduler say, or else the last segment again.
     fn tail_probe(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         let usable = self.send.usable();
-        let assigns = self.assigns();
+        let (distribution, w) = self.sending();
+        let assigns = distribution.assigns(&w);
         let s = &mut self.paths.subflows[id];
         if let Some((data, len)) = self.paths.members[id].ahead.front(s.sender.mss).filter(|_| s.may_send()) {
             self.paths.members[id].ahead.advance(len);
-            let transmit = self.send(now, id, (data, len), SendKind::TailProbe, 0);
+            let transmit = self.send(now, Choice { id, data, len, kind: SendKind::TailProbe, choices: 0 });
             self.paths.subflows[id].sender.tail_probe_sent();
             return Some(transmit);
         }
@@ -212,7 +208,7 @@ impl Connection {
             let data = self.send.advance(u64::from(len));
             // Who keeps a place in the stream for each subflow has to know, or it would have the same octets sent again there.
             self.distribution.on_sent(&Assignment::new(id, data, len));
-            let transmit = self.send(now, id, (data, len), SendKind::TailProbe, 0);
+            let transmit = self.send(now, Choice { id, data, len, kind: SendKind::TailProbe, choices: 0 });
             self.paths.subflows[id].sender.tail_probe_sent();
             return Some(transmit);
         }
@@ -261,6 +257,14 @@ impl Connection {
         }
     }
 
+    /// The next segment with reinjected or new data. `looked`: all rows are up to date.
+    #[inline(always)]
+    pub(super) fn poll_data(&mut self, now: Instant, looked: bool) -> Option<Outgoing> {
+        let (distribution, mut w) = self.sending();
+        let choice = distribution.choose(&mut w, now, looked)?;
+        Some(self.send(now, choice))
+    }
+
     pub(super) fn poll_syn(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         let s = &self.paths.subflows[id];
         let tried =
@@ -294,44 +298,6 @@ impl Connection {
         }
     }
 
-    /// Why there is no data to send: the application has not written more, or the send buffer was full.
-    #[inline(always)]
-    pub(super) fn nothing_to_send(&self) -> SendBlock {
-        let full = !self.send.is_closed() && self.writable() == 0;
-        if full { SendBlock::SendBuffer } else { SendBlock::Application }
-    }
-
-    /// RFC 9293 3.8.6.1, 3.8.6.2.1: arms the persist timer. The window is closed, or too small for a segment, and nothing is in
-    /// flight whose acknowledgement would carry a window update.
-    pub(super) fn arm_persist(&mut self, now: Instant) {
-        let update_expected = |(s, m): (&Subflow, &Member)| {
-            let probing = (1..PROBES).contains(&m.probes_unanswered);
-            // What a silent subflow has in flight is still to be moved to another one: a probe there would stand before it, and the peer
-            // refuses the probe.
-            let to_be_moved = self.config.stale_after > 0 && !m.idle.stale;
-            s.state != State::Closed && !s.sender.board.is_empty() && (probing || !s.is_stale() || to_be_moved)
-        };
-        // The answer to what the data-level timer sends carries one, too. A probe would stand before that on its subflow, and be refused until
-        // that has arrived.
-        if self.timers.runs(Timer::Data) || self.paths.active().any(update_expected) {
-            return;
-        }
-        // The octet beyond the window is out, and no other subflow can repeat it: those that have it do, by their own timers.
-        if self.send.nxt() > self.send.edge() && self.repeater().is_none() {
-            return;
-        }
-        if !self.timers.runs(Timer::Persist) {
-            let rto = self.paths.active().filter(|(s, _)| s.may_send()).map(|(s, _)| s.rto()).min();
-            self.timers.set(Timer::Persist, now + rto.unwrap_or(self.config.initial_rto));
-        }
-    }
-
-    /// Retransmission interval of a DATA_FIN: the largest RTO of the open subflows.
-    pub(super) fn fin_patience(&self) -> Duration {
-        let open = self.paths.active().filter(|(s, _)| s.is_open());
-        open.map(|(s, _)| s.rto()).max().unwrap_or(self.config.initial_rto)
-    }
-
     /// Acknowledgements, FIN, DATA_FIN, window probes, address signals. `some`: a subflow has something to send on its own.
     #[inline(always)]
     pub(super) fn poll_control(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
@@ -343,7 +309,7 @@ impl Connection {
                 return Some(t);
             }
         }
-        if self.manner.patience.on {
+        if self.liveness.is_on() {
             let keepalive = self.poll_keepalives(now);
             if keepalive.is_some() {
                 return keepalive;
@@ -354,9 +320,9 @@ impl Connection {
             return rare;
         }
         if self.negotiation.is_plain() {
-            self.paths.subflows[self.plain.subflow].close |=
+            self.paths.subflows[self.fallback.subflow()].close |=
                 self.send.is_closed() && self.send.nxt() == self.send.written();
-        } else if !some && self.failing.is_none() {
+        } else if !some && !self.fallback.is_failing() {
             return None;
         }
         for k in 0..self.paths.active.len() {
@@ -372,7 +338,7 @@ impl Connection {
                     return Some(self.complete(id, self.control_option(id), Signal::None));
                 }
             }
-            let failed = self.fail_is_due(now, id);
+            let failed = self.fallback.is_due(id, self.timers.has_expired(Timer::Fail, now));
             if failed || self.paths.subflows[id].ack_is_due() {
                 let option = if failed { self.signal_option(id) } else { self.control_option(id) };
                 return Some(self.acknowledgement(now, id, option));
@@ -389,10 +355,12 @@ impl Connection {
         }
         if self.send.nxt() > self.send.edge() {
             // RFC 9293 3.8.6.1: new data or a retransmission asks for the window. One octet beyond it is enough for all subflows.
-            let id = self.repeater()?;
-            return Some(self.send(now, id, (self.send.edge(), 1), SendKind::Reinjection, 0));
+            let (_, w) = self.sending();
+            let id = w.repeater()?;
+            let (data, kind) = (self.send.edge(), SendKind::Reinjection);
+            return Some(self.send(now, Choice { id, data, len: 1, kind, choices: 0 }));
         }
-        let id = self.paths.prober(|_| true)?;
+        let id = self.paths.prober(None)?;
         let (data, mss) = (self.send.nxt(), u64::from(self.paths.subflows[id].sender.mss));
         let usable = self.send.usable().min(mss);
         let (len, kind) = if usable == 0 { (1, SendKind::Probe) } else { (usable, SendKind::New) };
@@ -403,13 +371,7 @@ impl Connection {
         }
         self.send.advance(len);
         self.distribution.on_sent(&Assignment::new(id, data, len as u32));
-        Some(self.send(now, id, (data, len as u32), kind, 0))
-    }
-
-    /// The subflow that can repeat the octet beyond the window: it does not have it in flight itself.
-    fn repeater(&self) -> Option<SubflowId> {
-        let has = |s: &Subflow| s.sender.board.iter().any(|sent| sent.data_end() > self.send.edge());
-        if self.may_duplicate() { self.paths.prober(|s| !has(s)) } else { None }
+        Some(self.send(now, Choice { id, data, len: len as u32, kind, choices: 0 }))
     }
 
     /// A DATA_FIN without data (RFC 8684 3.3.3): its mapping has subflow sequence number 0 and length 1.
@@ -417,7 +379,7 @@ impl Connection {
         let Mode::Mptcp(k) = *self.negotiation.mode() else { return None };
         if !self.send.is_closed()
             || self.send.nxt() < self.send.written()
-            || (self.send.fin() == Fin::Open && self.has_assigned())
+            || (self.send.fin() == Fin::Open && self.distribution.has_assigned(&self.paths))
         {
             return None;
         }
@@ -444,12 +406,12 @@ impl Connection {
             let most = (self.config.max_rto.0 / self.config.min_rto.0.max(1)).max(1).ilog2();
             self.config.min_rto.saturating_mul(1 << tries.saturating_sub(1).min(most))
         } else {
-            self.fin_patience().saturating_mul(1 << tries.min(FIN_BACKOFF))
+            self.paths.longest_rto().unwrap_or(self.config.initial_rto).saturating_mul(1 << tries.min(FIN_BACKOFF))
         };
         self.send.fin_sent();
         self.timers.set(Timer::DataFin, now + patience);
         if tries == 0 && self.config.deviations.data_fin_on_all {
-            self.paths.acknowledge_on_all();
+            self.paths.acknowledge_on_all(&mut self.fast);
         }
         let mut dss = self.dss(&k, id, None);
         dss.data_fin = true;

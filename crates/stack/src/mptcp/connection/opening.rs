@@ -1,10 +1,9 @@
 //! Subflows: opening, accepting and refusing them.
 
-use core::fmt;
-
 use super::Connection;
 use crate::event::{EndReason, SubflowId};
 use crate::mptcp::handshake::{Join, Member};
+use crate::mptcp::negotiation::JoinRefusal;
 use crate::mptcp::recv_stream::window_shift;
 use crate::segment::{Mptcp, ResetReason, Segment, TcpRst};
 use crate::tcp::subflow::{State, Subflow};
@@ -12,60 +11,12 @@ use crate::tcp::subflow::{State, Subflow};
 /// Maximum number of half-open joins, whose third ACK is still missing: as many as there may be subflows.
 const HALF_OPEN: usize = 255;
 
-/// Why a connection opens no further subflow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JoinRefusal {
-    /// The peer has not sent a DSS yet (RFC 8684 3.1): "not yet".
-    Unconfirmed,
-    /// The limit of subflows is reached: "not yet", one of them may end.
-    Full,
-    /// The connection is plain TCP.
-    Plain,
-    /// The connection has ended.
-    Closed,
-    /// The peer takes no subflows to the address of the first one (RFC 8684 3.1, flag C).
-    NoJoin,
-}
-
-impl JoinRefusal {
-    /// Returns true if the refusal will never be lifted.
-    pub fn is_final(self) -> bool {
-        !matches!(self, Self::Unconfirmed | Self::Full)
-    }
-}
-
-impl fmt::Display for JoinRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unconfirmed => {
-                "no subflow can be opened before the peer's first DSS: try again at the event JoinsPossible"
-            }
-            Self::Full => "the connection has as many subflows as subflow_limit allows: end one, or raise the limit",
-            Self::Plain => "the connection is plain TCP, which has one subflow: the event Fallback says why",
-            Self::Closed => "the connection has ended",
-            Self::NoJoin => "the peer takes no further subflow to its first address: use one that it has advertised",
-        })
-    }
-}
-
 impl Connection {
     /// Returns why [`Connection::open_subflow`] to the peer's address `remote_id` would open
     /// nothing now; `None` if it would open a subflow. Without `remote_id`, the address is left out
     /// of account.
     pub fn join_refusal(&self, remote_id: Option<u8>) -> Option<JoinRefusal> {
-        if self.closed {
-            Some(JoinRefusal::Closed)
-        } else if self.negotiation.is_plain() {
-            Some(JoinRefusal::Plain)
-        } else if !self.negotiation.has_seen_dss() || !self.negotiation.is_multipath() {
-            Some(JoinRefusal::Unconfirmed)
-        } else if self.manner.no_join && remote_id == Some(0) {
-            // RFC 8684 3.1: flag C, "the receiver MUST NOT try to open any additional subflows
-            // toward this address and port".
-            Some(JoinRefusal::NoJoin)
-        } else {
-            self.is_full().then_some(JoinRefusal::Full)
-        }
+        self.negotiation.join_refusal(remote_id).or_else(|| self.is_full().then_some(JoinRefusal::Full))
     }
 
     /// Opens a further subflow from our address `local_id` to the peer's address `remote_id`, as a backup if `backup`. Returns
@@ -74,12 +25,11 @@ impl Connection {
         if self.join_refusal(Some(remote_id)).is_some() {
             return None;
         }
-        self.fast.invalidate();
-        let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
+        let (iss, nonce) = self.paths.draw();
         let id = self.paths.next_number();
         let subflow = Subflow::connect(id, &self.config, iss, window_shift(&self.config));
         let member = Member { remote_id, backup, ..Member::new(Join::SynSent { nonce }, local_id) };
-        Some(self.paths.add(subflow, member))
+        Some(self.paths.add(subflow, member, &mut self.fast))
     }
 
     /// Answers a SYN with MP_JOIN that arrived at our address `local_id`. The subflow is a backup if the peer or `backup` says
@@ -93,24 +43,23 @@ impl Connection {
             return refused(false, ResetReason::MPTCP);
         };
         // RFC 8684 3.2, 3.7: the token is unknown, or belongs to a connection that is plain TCP.
-        if self.token() != Some(token) || self.closed {
+        if self.token() != Some(token) || self.negotiation.is_over() {
             return refused(false, ResetReason::MPTCP);
         }
         // Either the keys are not known yet, or the connection is about to fall back to plain TCP (3.7).
-        if !self.negotiation.is_multipath() || self.failing.is_some() {
+        if !self.negotiation.is_multipath() || self.fallback.is_failing() {
             return refused(true, ResetReason::MPTCP);
         }
         if self.is_full() {
             return refused(true, ResetReason::RESOURCES);
         }
         self.make_room();
-        self.fast.invalidate();
-        let (iss, nonce) = (self.entropy.next_u32(), self.entropy.next_u32());
+        let (iss, nonce) = self.paths.draw();
         let id = self.paths.next_number();
         let subflow = Subflow::accept(id, &self.config, iss, window_shift(&self.config), syn);
         let join = Join::SynReceived { nonce, peer_nonce };
         let member = Member { remote_id: address_id, backup, peer_backup, ..Member::new(join, local_id) };
-        Ok(self.paths.add(subflow, member))
+        Ok(self.paths.add(subflow, member, &mut self.fast))
     }
 
     /// Adds `offset`, in milliseconds, to the timestamps that subflow `id` sends (RFC 7323 5.4).

@@ -50,7 +50,8 @@ impl Connection {
     /// failed and the peer has not answered MP_FAIL.
     fn is_doubtful(&self, id: SubflowId, start: Seq, len: u32) -> bool {
         let multipath = self.negotiation.is_multipath();
-        multipath && (self.has_failed(id) || self.paths.members[id].checks.holds(start, start + u64::from(len)))
+        multipath
+            && (self.fallback.has_failed(id) || self.paths.members[id].checks.holds(start, start + u64::from(len)))
     }
 
     /// Releases the parked segments that are next on their subflows and in the data stream. Returns whether there were any.

@@ -9,9 +9,7 @@ impl Connection {
     /// A segment of ours on `subflow`, with the sequence number `seq`, was too large for a link: of TCP options and payload together, `room`
     /// octets fit. Without effect unless that segment is in flight and larger ones are being sent.
     pub fn handle_too_big(&mut self, now: Instant, subflow: SubflowId, seq: u32, room: u32) {
-        let Some(s) = self.paths.subflows.get_mut(subflow) else { return };
-        s.on_too_big(now, seq, room);
-        self.fast.invalidate();
+        self.paths.on_too_big(now, subflow, seq, room, &mut self.fast);
     }
 
     /// A segment of ours on `subflow`, with the sequence number `seq`, found no protocol or port, or nobody may pass: a hard error. RFC 9293
@@ -25,7 +23,6 @@ impl Connection {
         // RFC 7413 4.1.3.1: ICMP errors are refusals, too.
         s.note_silence(&mut self.events);
         let reason = s.end(EndReason::Reset);
-        self.fast.invalidate();
         self.on_subflow_end(subflow, reason);
         self.progress(now);
         self.refresh(subflow);

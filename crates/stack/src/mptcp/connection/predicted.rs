@@ -67,17 +67,19 @@ impl Connection {
     pub(super) fn settle(&mut self) {
         let negotiated = self.negotiation.is_settled();
         let all_acked = self.send.unacknowledged() == 0 && self.send.reinjections().is_empty();
-        let open =
-            self.send.fin() == Fin::Open && self.recv.end().is_none() && !self.recv.is_abandoned() && !self.closed;
+        let open = self.send.fin() == Fin::Open
+            && self.recv.end().is_none()
+            && !self.recv.is_abandoned()
+            && !self.negotiation.is_over();
         let no_signals = self.addresses.are_settled() && !self.paths.removal_due;
         // With all data acknowledged the only timer of data that may run is that of pacing, which ends the quiet state.
-        let no_failure = self.failing.is_none()
-            && self.fast_close.is_none()
+        let no_failure = !self.fallback.is_failing()
+            && self.negotiation.fast_close().is_none()
             && !self.timers.runs(Timer::Orphaned)
-            && self.has_told();
+            && self.fallback.has_told();
         // Checksums and coupled acknowledgement have rules of their own for data in order.
         let predictable = self.fast.is_on()
-            && !self.manner.patience.on
+            && !self.liveness.is_on()
             && !self.config.checksum
             && self.config.acknowledgement != Acknowledgement::Coupled;
         if negotiated
@@ -153,7 +155,7 @@ impl Connection {
         // exactly this payload with a data sequence number as long as before.
         let multipath = !self.negotiation.is_plain();
         let data = match (self.negotiation.mode(), &seg.options.mptcp) {
-            (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => self.plain.rx(s, s.receiver.rcv_nxt)?,
+            (Mode::Tcp, Mptcp::None) if id == self.fallback.subflow() => self.fallback.rx(s.irs, s.receiver.rcv_nxt)?,
             (Mode::Mptcp(k), Mptcp::Dss(Dss { data_ack: Some(ack), mapping: Some(map), data_fin: false })) => {
                 let una_dsn = k.own_first_dsn.wrapping_add(self.send.una());
                 let acknowledged = match *ack {
@@ -193,7 +195,7 @@ impl Connection {
                 self.move_peer_edge(self.send.una() + window);
             }
         } else if window_is_new {
-            let edge = self.plain.tx(s, s.sender.una) + window;
+            let edge = self.fallback.tx(s.iss, s.sender.una) + window;
             if edge != self.send.edge() {
                 self.move_peer_edge(edge);
             }
@@ -221,15 +223,20 @@ impl Connection {
     /// might put into use or out of it.
     pub(super) fn is_steady(&self) -> bool {
         let negotiated = self.negotiation.is_settled();
-        let open = self.send.fin() == Fin::Open && !self.send.is_closed() && self.recv.end().is_none() && !self.closed;
-        let no_failure = self.failing.is_none() && self.fast_close.is_none() && !self.timers.runs(Timer::Orphaned);
-        let no_signals = self.addresses.are_settled() && self.plain.fail.is_none();
+        let open = self.send.fin() == Fin::Open
+            && !self.send.is_closed()
+            && self.recv.end().is_none()
+            && !self.negotiation.is_over();
+        let no_failure = !self.fallback.is_failing()
+            && self.negotiation.fast_close().is_none()
+            && !self.timers.runs(Timer::Orphaned);
+        let no_signals = self.addresses.are_settled() && !self.fallback.answer_is_due();
         let works = |(s, m): (&Subflow, &Member)| {
             let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && !m.is_backup();
             joined && s.state == State::Established && !s.close
         };
         self.fast.is_on()
-            && !self.manner.patience.on
+            && !self.liveness.is_on()
             && negotiated
             && open
             && no_failure
@@ -247,7 +254,7 @@ impl Connection {
             return None;
         }
         let data_ack = match (self.negotiation.mode(), &seg.options.mptcp) {
-            (Mode::Tcp, Mptcp::None) if id == self.plain.subflow => None,
+            (Mode::Tcp, Mptcp::None) if id == self.fallback.subflow() => None,
             (Mode::Mptcp(k), Mptcp::Dss(Dss { data_ack: Some(ack), mapping: None, data_fin: false })) => {
                 Some(k.acknowledged_offset(*ack, self.send.una()))
             }
@@ -271,21 +278,22 @@ impl Connection {
                 self.move_peer_edge(ack + window);
             }
         } else {
-            let ack = self.plain.tx(s, s.sender.una);
+            let ack = self.fallback.tx(s.iss, s.sender.una);
             self.send.acknowledge_plain(ack);
             if result.window_is_new {
                 self.move_peer_edge(ack + window);
             }
         }
-        self.tell_scheduler(now, id, result.acked, result.lost);
+        self.distribution.on_progress(&self.fast, now, id, result.acked, result.lost);
         if self.config.stale_after > 0 {
             self.paths.note_heard(now, id);
             self.arm_idle_timer(now, self.send.una() > before);
         }
-        if idle || self.retransmission.is_some() {
+        if idle || self.send.is_retransmitting() {
             self.arm_data_timer(now);
         }
-        let window = self.renew(id);
+        let (distribution, mut w) = self.sending();
+        let window = distribution.renew(&mut w, id);
         // Penalisation may have cut the window of a third subflow meanwhile.
         if let Some(last) = flowing.filter(|_| !self.config.penalisation) {
             self.keep_flowing(now, last, id);
@@ -302,7 +310,7 @@ impl Connection {
             let takes_data = self.paths.members[id].ready && !s.is_stale();
             if last != id {
                 if self.paths.rows[last].can_send {
-                    self.look(now, last);
+                    self.paths.look(now, last, &mut self.timers);
                 }
                 self.fast.note_other(self.paths.rows[last].can_send);
             }

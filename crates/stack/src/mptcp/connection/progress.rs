@@ -8,7 +8,6 @@ use crate::mptcp::negotiation::Mode;
 use crate::mptcp::send_stream::Fin;
 use crate::mptcp::timers::Timer;
 use crate::mptcp::verify::Checks;
-use crate::scheduler::Reach;
 use crate::tcp::receiver::reassembly::Receiver;
 use crate::tcp::subflow::{State, Subflow};
 use crate::time::Instant;
@@ -21,26 +20,26 @@ impl Connection {
         }
         match *self.negotiation.mode() {
             Mode::Tcp => {
-                let s = &self.paths.subflows[self.plain.subflow];
+                let s = &self.paths.subflows[self.fallback.subflow()];
                 if s.close && s.sender.board.is_empty() && !matches!(s.state, State::Established | State::CloseWait) {
                     self.send.fin_acknowledged();
                 }
             }
             _ => self.close_subflows(),
         }
-        if !self.closed && self.send.fin() == Fin::Acked && self.recv.has_ended() {
-            self.closed = true;
+        if !self.negotiation.is_over() && self.send.fin() == Fin::Acked && self.recv.has_ended() {
+            self.negotiation.end(&mut self.fast);
             self.events.push_back(Event::Closed);
         }
         self.paths.remove_closed();
         self.arm_data_timer(now);
-        if self.manner.patience.on {
+        if self.liveness.is_on() {
             self.watch(now);
         }
         if self.config.stale_after > 0 {
             self.arm_idle_timer(now, false);
         }
-        if self.closed || self.paths.is_alive() || !self.negotiation.is_multipath() {
+        if self.negotiation.is_over() || self.paths.is_alive() || !self.negotiation.is_multipath() {
             self.timers.stop(Timer::Orphaned);
             return;
         }
@@ -96,44 +95,28 @@ impl Connection {
             if s.state != State::Closed {
                 s.note_silence(&mut self.events);
                 self.events.push_back(Event::SubflowEnded(id, s.end(EndReason::TimedOut)));
-                self.paths.end(id);
+                self.paths.end(id, &mut self.fast);
             }
         }
         self.paths.removal_due = true;
         self.events.push_back(Event::Aborted(EndReason::TimedOut));
     }
 
-    /// Updates the row of a subflow, and reports a changed window.
-    pub(super) fn refresh(&mut self, id: SubflowId) {
-        if let Some((cwnd, ssthresh)) = self.renew(id) {
-            self.events.push_back(Event::Window { subflow: id, cwnd, ssthresh });
-        }
-    }
-
-    /// Updates the row of a subflow. Returns its window and threshold if the window has changed.
-    #[inline(always)]
-    pub(super) fn renew(&mut self, id: SubflowId) -> Option<(f64, f64)> {
-        if self.distribution.reach() == Reach::Memory {
-            self.expand_if_starved(id, false);
-        }
-        self.paths.refresh(id)
-    }
-
     pub(super) fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {
         self.paths.removal_due = true;
         self.reinject(id);
-        self.reassign(id);
+        self.distribution.reassign(&mut self.paths, &mut self.send, id);
         self.paths.members[id].ready = false;
         self.paths.members[id].suspicion = None;
         // Data that waited there for its checksum was not acknowledged at data level, so the peer sends it again.
         self.paths.members[id].unverified.clear();
         self.paths.members[id].checks = Checks::default();
         self.paths.members[id].mappings = Mappings::default();
-        self.paths.end(id);
-        if self.failing.is_some_and(|f| f.subflow == id) {
-            self.forget_failing();
+        self.paths.end(id, &mut self.fast);
+        if self.fallback.has_failed(id) {
+            self.fallback.forget_failing(&mut self.timers);
         }
-        if self.fast_close.is_some_and(|f| f.subflow == id) {
+        if self.negotiation.fast_close().is_some_and(|f| f.subflow == id) {
             self.forget_fast_close();
         }
         // Data that waited there because of a hole arrives on another subflow.
@@ -144,12 +127,14 @@ impl Connection {
         // leave one path before it has another.
         let waits = match reason {
             EndReason::Finished | EndReason::Removed => true,
+            // Whoever ends all subflows reports the end of the connection.
+            EndReason::FastClosed => true,
             EndReason::Reset => self.negotiation.is_confirmed() && self.negotiation.is_multipath(),
             // 3.2: a join that fails has no other effect.
             _ => !matches!(self.paths.members[id].join, Join::First | Join::Done),
         };
-        if !self.paths.is_alive() && !self.closed && !waits {
-            self.closed = true;
+        if !self.paths.is_alive() && !self.negotiation.is_over() && !waits {
+            self.negotiation.end(&mut self.fast);
             self.events.push_back(Event::Aborted(reason));
         }
     }

@@ -2,8 +2,6 @@
 
 use super::Connection;
 use crate::event::{SendBlock, SubflowId};
-use crate::mptcp::keys;
-use crate::mptcp::negotiation::Mode;
 use crate::mptcp::send_stream::Fin;
 use crate::tcp::subflow::Subflow;
 
@@ -15,11 +13,7 @@ impl Connection {
 
     /// The token that a join of this connection must carry to this host (RFC 8684 3.2).
     pub fn token(&self) -> Option<u32> {
-        match *self.negotiation.mode() {
-            Mode::Tcp => None,
-            Mode::Negotiating { own_key } => Some(keys::token(own_key)),
-            Mode::Mptcp(k) => Some(keys::token(k.own)),
-        }
+        self.negotiation.token()
     }
 
     /// The subflows by number, including those that have ended.
@@ -64,7 +58,7 @@ impl Connection {
 
     /// Octets written and not yet sent.
     pub fn unsent(&self) -> u64 {
-        self.send.unassigned() + self.assigned()
+        self.send.unassigned() + self.distribution.assigned(&self.paths)
     }
 
     /// The end of our stream has been sent, as a DATA_FIN or in plain TCP a FIN, and was acknowledged or not. `None`: it has not.

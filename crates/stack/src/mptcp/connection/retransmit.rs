@@ -9,25 +9,13 @@
 //! exactly to the end of the retransmission, the data after it is lost too, and the next retransmission is twice as long and
 //! starts at once. If the DATA_ACK moves further, the next gap starts again with one segment.
 
-use super::{Connection, FIN_BACKOFF, FIN_TRIES};
+use super::{Connection, FIN_TRIES};
 use crate::config::Acknowledgement;
 use crate::event::{FallbackCause, SubflowId};
 use crate::mptcp::timers::Timer;
 use crate::ranges::RangeSet;
 use crate::tcp::subflow::State;
 use crate::time::Instant;
-
-/// The oldest data without a DATA_ACK is retransmitted when [`Timer::Data`] expires: how often it
-/// has been, and how much of it next.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Retransmission {
-    tries: u32,
-    data_una: u64,
-    /// Length of the next retransmission in segments.
-    segments: u32,
-    /// End of the last retransmission.
-    end: u64,
-}
 
 impl Connection {
     /// Data in flight on `id` is stuck and may be reinjected on other subflows. Under coupled acknowledgement (the papers' model) no
@@ -68,7 +56,7 @@ impl Connection {
     pub(super) fn reassign_stuck(&mut self, id: SubflowId) {
         let moves = self.negotiation.is_multipath() && self.config.acknowledgement == Acknowledgement::Independent;
         if moves && self.paths.active().any(|(s, m)| s.id != id && m.ready && s.may_send()) {
-            self.reassign(id);
+            self.distribution.reassign(&mut self.paths, &mut self.send, id);
         }
     }
 
@@ -104,8 +92,8 @@ impl Connection {
 
     /// Starts, keeps or stops the timer; called after any input.
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
-        let mptcp = self.negotiation.is_multipath() && self.failing.is_none();
-        let missing = self.send.una() < self.send.nxt() && !self.closed && mptcp;
+        let mptcp = self.negotiation.is_multipath() && !self.fallback.is_failing();
+        let missing = self.send.una() < self.send.nxt() && !self.negotiation.is_over() && mptcp;
         // A closed subflow's scoreboard does not count: its segments are no longer in flight.
         let idle = || {
             let mut alive = self.paths.active().filter(|(s, _)| s.state != State::Closed);
@@ -113,36 +101,14 @@ impl Connection {
                 && self.send.reinjections().next(|on| self.paths.has_way_from(on)).is_none()
         };
         if !missing {
-            self.stop_retransmission();
+            self.send.stop_retransmission(&mut self.timers);
         } else if !idle() || self.paths.ready_subflow().is_none() {
             // Data is in flight or waits for reinjection, or no subflow can carry it: the timer does not run.
             self.timers.stop(Timer::Data);
         } else {
-            let data_una = self.send.una();
-            let patience = self.fin_patience();
-            let first = Retransmission { tries: 0, data_una, segments: 1, end: 0 };
-            let (at, next) = match self.retransmission {
-                None => (now + patience, first),
-                // The retransmission advanced the DATA_ACK.
-                Some(r) if r.tries > 0 && r.data_una < data_una => {
-                    let segments = if r.end == data_una { r.segments.saturating_mul(2) } else { 1 };
-                    (now, Retransmission { segments, ..first })
-                }
-                Some(r) if r.data_una < data_una => (now + patience, first),
-                Some(_) if self.timers.runs(Timer::Data) => return,
-                Some(r) => {
-                    let backoff = patience.saturating_mul(1 << r.tries.min(FIN_BACKOFF));
-                    (now + backoff, Retransmission { segments: 1, ..r })
-                }
-            };
-            self.retransmission = Some(next);
-            self.timers.set(Timer::Data, at);
+            let patience = self.paths.longest_rto().unwrap_or(self.config.initial_rto);
+            self.send.arm_retransmission(now, patience, &mut self.timers);
         }
-    }
-
-    pub(super) fn stop_retransmission(&mut self) {
-        self.retransmission = None;
-        self.timers.stop(Timer::Data);
     }
 
     /// The timer has expired: retransmits the first missing data.
@@ -155,17 +121,8 @@ impl Connection {
             return;
         }
         self.timers.stop(Timer::Data);
-        let Some(next) = &mut self.retransmission else { return };
-        next.tries += 1;
-        if next.tries > FIN_TRIES * self.config.max_retransmissions {
+        if !self.send.retransmit(self.config.mss, FIN_TRIES * self.config.max_retransmissions) {
             self.give_up();
-            return;
         }
-        let octets = u64::from(next.segments) * u64::from(self.config.mss);
-        // Not what probed the peer's window: it would be refused again, and with it what it shares a segment with.
-        let most = if self.send.una() < self.send.edge() { self.send.edge() } else { self.send.nxt() };
-        let end = (self.send.una() + octets).min(self.send.nxt()).min(most);
-        next.end = end;
-        self.send.repeat(self.send.una(), end);
     }
 }

@@ -26,19 +26,17 @@ impl Connection {
     /// Repeating an address that the peer knows invites another attempt to join there. An IPv6 address with a port does not fit
     /// beside timestamps, which RFC 7323 3.2 requires in every segment; it is not sent then.
     pub fn advertise(&mut self, address: AddrId, port: Option<NonZeroU16>) {
-        self.fast.invalidate();
-        self.addresses.announce(Advertised { address, port });
+        self.addresses.announce(Advertised { address, port }, &mut self.fast);
     }
 
     /// RFC 8684 3.4.2: our address `id` is gone: resets its subflows, and tells the peer (REMOVE_ADDR) on another subflow. If no subflow is left,
     /// the connection waits for a new one as long as TIME-WAIT lasts.
     pub fn withdraw(&mut self, id: u8) {
-        self.fast.invalidate();
-        self.addresses.forget_announcement(id);
-        if !self.negotiation.is_multipath() || self.closed {
+        self.addresses.forget_announcement(id, &mut self.fast);
+        if !self.negotiation.is_multipath() || self.negotiation.is_over() {
             return;
         }
-        self.addresses.remove(id);
+        self.addresses.remove(id, &mut self.fast);
         for k in 0..self.paths.active.len() {
             let subflow = self.paths.active[k];
             if self.paths.members[subflow].local_id == id && self.paths.subflows[subflow].state != State::Closed {
@@ -50,17 +48,12 @@ impl Connection {
 
     /// Asks the peer to use a subflow only when no regular one works, or as a regular one again (MP_PRIO; RFC 8684 3.3.8, 3.4.2). We do the same.
     pub fn set_backup(&mut self, id: SubflowId, backup: bool) {
-        self.fast.invalidate();
-        let m = &mut self.paths.members[id];
-        m.prio_due |= m.backup != backup && m.ready;
-        m.backup = backup;
-        self.paths.rows[id].backup = m.is_backup();
+        self.paths.set_backup(id, backup, &mut self.fast);
     }
 
     /// What the algorithms of this host are told of the path of a subflow. It stays until the subflow ends.
     pub fn set_policy(&mut self, id: SubflowId, policy: Policy) {
-        self.fast.invalidate();
-        self.paths.rows[id].policy = policy;
+        self.paths.set_policy(id, policy, &mut self.fast);
     }
 
     /// Either side wants the subflow used only when no regular one works.
@@ -158,7 +151,7 @@ impl Connection {
                 return Some(self.control(id, segment));
             }
         }
-        if !self.negotiation.is_confirmed() || self.closed || !addresses {
+        if !self.negotiation.is_confirmed() || self.negotiation.is_over() || !addresses {
             return None;
         }
         let id = self.paths.ready_subflow()?;

@@ -286,12 +286,12 @@ fn a_full_send_buffer_grows_if_the_subflow_is_starved() {
         ahead.expand(10);
         (0..34).for_each(|n| ahead.push(2 * n, 2 * n + 1));
         ahead.push(100, 100 + octets - 34);
-        c.send.write(1_000_000);
-        c.manner.writer_stopped = true;
+        c.send.write(1_000_000, &mut c.fast);
+        c.distribution.stop_writer();
         c.config.send_buffer = Some(1_000_000);
         let cwnd = 20.0 * f64::from(c.paths.subflows[0].mss());
         c.paths.subflows[0].sender.controller.adjust(Adjust::Cached { cwnd, ssthresh: f64::INFINITY });
-        c.expand_if_starved(0, false);
+        c.distribution.expand_if_starved(&mut c.paths, &c.send, &c.config, 0, false);
         assert_eq!(c.paths.members[0].ahead.memory(), memory);
     }
 }

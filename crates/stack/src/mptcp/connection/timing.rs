@@ -36,7 +36,7 @@ impl Connection {
         // Predicted segments, and new data that flows, start only timers that are at least as long as this.
         let shortest = self.fast.shortest_timer(|| {
             let held_back = self.timers.runs(Timer::Schedule) || self.timers.runs(Timer::Pacing);
-            !held_back && self.retransmission.is_none()
+            !held_back && !self.send.is_retransmitting()
         });
         if shortest > Duration::ZERO && known <= now + shortest {
             Shortcut::KnownDeadline.note();
@@ -61,13 +61,17 @@ impl Connection {
                 first = first.min(at);
             }
         }
-        if self.manner.patience.on {
+        if self.liveness.is_on() {
             first = first.min(self.watch_deadline());
         }
         first = first.min(self.timers.next());
         // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
         let waits = self.send.fin() != Fin::Open || self.addresses.announces();
-        if waits && !self.closed && self.negotiation.is_multipath() && self.paths.ready_subflow().is_some() {
+        if waits
+            && !self.negotiation.is_over()
+            && self.negotiation.is_multipath()
+            && self.paths.ready_subflow().is_some()
+        {
             if let Fin::Sent { .. } = self.send.fin() {
                 first = first.min(self.timers.at(Timer::DataFin));
             }
@@ -78,11 +82,11 @@ impl Connection {
 
     /// Runs whatever is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.fast.invalidate();
-        if self.manner.patience.on {
+        self.timers.wake(&mut self.fast);
+        if self.liveness.is_on() {
             self.on_watch_timer(now);
         }
-        let patient = self.has_patience();
+        let patient = self.config.user_timeout.is_some() && self.paths.is_last_open();
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
             let s = &mut self.paths.subflows[id];
@@ -98,7 +102,7 @@ impl Connection {
                 s.on_timers(now, &self.config, (window_closed, patient), &self.paths.rows, &mut self.events);
             *unanswered += u32::from(window_closed && s.sender.owes_probe());
             let lost = s.sender.board.marked() - marked;
-            self.tell_scheduler(now, id, 0, lost);
+            self.distribution.on_progress(&self.fast, now, id, 0, lost);
             if timed_out && self.config.stale_after == 0 {
                 self.reinject(id);
                 self.reassign_stuck(id);

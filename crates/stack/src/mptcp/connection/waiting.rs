@@ -40,7 +40,7 @@ impl Connection {
         if deferred || !sender.has_room(sender.mss) || sender.paced_until(now).is_some() {
             return SendBlock::Cwnd;
         }
-        if left >= mss || self.waits_for_window() {
+        if left >= mss || self.distribution.waits_for_window(&self.paths, &self.send) {
             return SendBlock::Scheduler;
         }
         if full { SendBlock::SendBuffer } else { SendBlock::Application }

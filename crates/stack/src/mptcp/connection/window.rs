@@ -8,6 +8,7 @@
 //! [`RecvStream`]: crate::mptcp::recv_stream::RecvStream
 
 use super::{Connection, DSS_ROOM, MAX_WINDOW, Mode, SubflowId};
+use crate::tcp::subflow::Subflow;
 use crate::time::Instant;
 
 impl Connection {
@@ -37,19 +38,13 @@ impl Connection {
     /// doubled; with Multipath TCP the latter only if the window that was advertised last, on any subflow, has.
     #[cold]
     fn acknowledge_reading(&mut self, buffer: u64) {
-        self.fast.invalidate();
         let multipath = self.negotiation.is_multipath();
         let most = self.paths.active.iter().map(|&id| self.possible_window(id)).max().unwrap_or(0);
         let doubled = !multipath || most >= 2 * self.recv.told().unwrap_or(0);
         let empty = self.readable() == 0 && self.held().1 == 0;
-        for k in 0..self.paths.active.len() {
-            let id = self.paths.active[k];
-            let window = self.possible_window(id);
-            let s = &mut self.paths.subflows[id];
-            if s.is_open() && self.paths.members[id].ready {
-                s.acks.on_read(empty, doubled.then_some((window, buffer)));
-            }
-        }
+        let (recv, held) = (&self.recv, self.charged());
+        let window = |s: &Subflow| recv.window_field(s.acks.offered, s.own_shift, || held) << s.own_shift;
+        self.paths.acknowledge_reading(empty, |s| doubled.then(|| (window(s), buffer)), &mut self.fast);
     }
 
     /// Sends a window update on every subflow, if it says anything new: a subflow may offer less than there is room for (a buffer
@@ -61,13 +56,7 @@ impl Connection {
         if !self.paths.active.iter().any(news) {
             return;
         }
-        self.fast.invalidate();
-        for k in 0..self.paths.active.len() {
-            let id = self.paths.active[k];
-            if told(self, id) {
-                self.paths.subflows[id].acks.now();
-            }
-        }
+        self.paths.acknowledge_on_all(&mut self.fast);
     }
 
     /// Octets held for holes that narrow the window. With Multipath TCP that is what the data

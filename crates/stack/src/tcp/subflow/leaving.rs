@@ -186,6 +186,15 @@ impl Subflow {
         self.acks.are_due() && self.state != State::SynSent
     }
 
+    /// This client owes the third ACK, alone: nothing has arrived but the SYN/ACK, and no data have left
+    /// but those of the SYN. `nxt`: offset of the connection's next new data.
+    pub(crate) fn owes_third_ack(&self, nxt: u64) -> bool {
+        self.state == State::Established
+            && self.ack_is_due()
+            && self.receiver.rcv_nxt == self.irs + 1
+            && nxt == u64::from(self.fast_open.tx)
+    }
+
     /// Coupled acknowledgement: the segment just released is acknowledged by an ACK of its own.
     pub(crate) fn owe_ack(&mut self) {
         self.acks.owe(self.receiver.rcv_nxt);
