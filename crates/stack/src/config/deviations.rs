@@ -102,6 +102,24 @@ deviations! {
     /// A burst of `scheduler = "linux"` is 64 kB or what the peer's window takes, even if less is
     /// written. Linux: `mptcp_subflow_get_send`.
     bursts_of_window,
+    /// A receive buffer that tunes itself goes by the longest round trip that arriving data show. A
+    /// subflow without data has none, and without any the buffer stays as it is. Otherwise the
+    /// handshake's round trip counts, too. Linux: `mptcp_rcv_space_adjust`, `tcp_rcv_space_adjust`.
+    tunes_by_arriving_data,
+    /// A receive buffer that tunes itself grows by the memory of whole segments, half of which is
+    /// window: 1492 octets for a segment of 1448. Linux: `rcvmem` in `tcp_rcv_space_adjust`.
+    tunes_by_memory,
+    /// The window scale is chosen for the memory of the receive buffer, half of which is window. RFC
+    /// 7323 2.3 leaves the choice open. Linux: `tcp_select_initial_window`.
+    scale_of_memory,
+    /// Unread and held data take memory beside their octets: 1280 octets, and as many for each ten
+    /// segments, which are merged into one buffer. `held_charge` counts both. Linux: `SKB_TRUESIZE`,
+    /// `mptcp_try_coalesce`.
+    charges_buffers,
+    /// Less than a segment at the end of a subflow's queue waits by Nagle's algorithm even if the
+    /// peer's window ends there, other subflows have taken what follows, or the stream was closed.
+    /// RFC 9293 3.7.4 speaks of the connection's data. Linux: `tcp_nagle_test`, `tcp_skb_is_last`.
+    nagle_by_subflow,
 }
 
 #[cfg(test)]

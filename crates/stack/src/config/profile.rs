@@ -155,7 +155,7 @@ fn linux() -> Config {
         judge: Choice::new(&judge::linux::BUILTIN).yielding(),
         receive_buffer: Some(3 << 20),
         receive_initial: Some(65_535),
-        held_charge: 0.81,
+        held_charge: 0.5,
         stale_after: 4,
         deviations: Deviations::LINUX_61,
         syn_retries: Some(6),

@@ -34,6 +34,8 @@ pub(crate) struct Ahead {
     begun: bool,
     /// Memory of the send buffer; zero before the first assignment.
     memory: u64,
+    /// A segment has arrived or left since the size of the send buffer was looked at.
+    due: bool,
 }
 
 impl Ahead {
@@ -152,7 +154,27 @@ impl Ahead {
         self.memory
     }
 
-    /// The subflow could send and has nothing to: the buffer is made for a window of `cwnd` segments.
+    /// A segment has arrived or left: the size of the send buffer is looked at when nothing more leaves.
+    pub fn look_at_memory(&mut self) {
+        self.due = true;
+    }
+
+    /// Returns true if the size of the send buffer is to be looked at, and forgets it.
+    pub fn take_due(&mut self) -> bool {
+        std::mem::take(&mut self.due)
+    }
+
+    /// The buffer that was leaving has left.
+    pub fn has_ended(&self) -> bool {
+        !self.begun
+    }
+
+    /// The range that leaves next is the last one.
+    pub fn is_last(&self) -> bool {
+        self.ranges.len() == 1
+    }
+
+    /// The send buffer is made for a window of `cwnd` segments, if it is smaller.
     pub fn expand(&mut self, cwnd: u64) {
         self.memory = self.memory.max(2 * SEGMENT_MEMORY * cwnd.max(LEAST));
     }

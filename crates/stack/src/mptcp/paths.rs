@@ -181,11 +181,14 @@ impl Paths {
         *times >= UNMAPPED
     }
 
-    /// Returns the time until the last retransmission timer of the subflows that make progress.
+    /// Returns the time until the last timer of the subflows that make progress: the loss probe's if
+    /// one is pending, else the retransmission timer (`mptcp_timeout_from_subflow`).
     pub fn idle_interval(&self, now: Instant) -> Duration {
         let progressing = self.active().filter(|(s, m)| s.state != State::Closed && m.idle.periods == 0);
-        let left =
-            progressing.filter(|(s, _)| s.sender.rto_at < Instant::FAR_FUTURE).map(|(s, _)| s.sender.rto_at.since(now));
+        let left = progressing
+            .map(|(s, _)| s.sender.deadline())
+            .filter(|&at| at < Instant::FAR_FUTURE)
+            .map(|at| at.since(now));
         left.max().filter(|left| left.0 > 0).unwrap_or(LEAST_IDLE)
     }
 

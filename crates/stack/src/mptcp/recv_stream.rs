@@ -24,9 +24,23 @@ pub(crate) const MAX_WINDOW: u64 = 65_535 << 14;
 /// (`__tcp_select_window`).
 const SMALL_BUFFER_SEGMENTS: u64 = 16;
 
-/// The smallest window scale with which the whole buffer can be advertised (RFC 7323 2.3).
+/// The receive buffer that a program may ask for by itself on Linux (`rmem_max`), in octets of
+/// memory: the window scale allows for it.
+const LARGEST_SET: u64 = 212_992;
+
+/// Memory of a buffer beside its payload on Linux (`SKB_TRUESIZE`), in octets.
+const BUFFER_OVERHEAD: u64 = 1280;
+
+/// Segments that Linux merges into one buffer, as windows of captures show: 21 unread segments took
+/// three buffers (`MAX_SKB_FRAGS` allows 17 in one).
+const MERGED: u64 = 10;
+
+/// The smallest window scale with which the whole buffer can be advertised (RFC 7323 2.3), or
+/// its memory ([`Deviations::scale_of_memory`](crate::config::Deviations::scale_of_memory)).
 pub(crate) fn window_shift(config: &Config) -> u8 {
-    let buffer = config.receive_buffer.unwrap_or(MAX_WINDOW).min(MAX_WINDOW);
+    let window = config.receive_buffer.unwrap_or(MAX_WINDOW);
+    let by_memory = config.deviations.scale_of_memory;
+    let buffer = if by_memory { window.saturating_mul(2).max(LARGEST_SET) } else { window }.min(MAX_WINDOW);
     (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14)
 }
 
@@ -40,6 +54,8 @@ struct Rules {
     charge: f64,
     /// [`Config::acknowledge_on_read`].
     by_memory: bool,
+    /// [`Deviations::charges_buffers`](crate::config::Deviations::charges_buffers).
+    counts_buffers: bool,
 }
 
 /// The peer's direction of the data stream.
@@ -81,7 +97,7 @@ impl RecvStream {
         let unit = 1 << window_shift(config);
         let initial = config.receive_initial.map(|initial| initial.next_multiple_of(unit));
         let segment = config.mss + if config.mptcp { DSS_ROOM as u32 } else { 0 };
-        let tuning = initial.map(|initial| Tuning::new(initial, most, segment));
+        let tuning = initial.map(|initial| Tuning::new(initial, most, segment, config.deviations.tunes_by_memory));
         let goal = tuning.map_or(most, |t| t.size);
         let counts_memory = config.acknowledge_on_read || config.held_charge > 0.0;
         Self {
@@ -101,6 +117,7 @@ impl RecvStream {
                 buffer: config.receive_buffer,
                 charge: config.held_charge,
                 by_memory: config.acknowledge_on_read,
+                counts_buffers: config.deviations.charges_buffers,
             },
         }
     }
@@ -300,8 +317,15 @@ impl RecvStream {
     pub fn opens_by_step(&self, octets: u64, buffer: u64) -> bool {
         let gain = (self.read + buffer).saturating_sub(self.goal);
         let step = (2 * self.rules.mss).min(buffer / 2).max(1);
-        let left = self.goal - self.nxt();
+        let left = self.left();
         octets > 0 && gain >= step && (left < step || gain >= buffer / 2)
+    }
+
+    /// Octets up to the right edge that segments show. After a SYN it may lie before what has arrived:
+    /// a SYN shows more of a buffer than later segments ([`RecvStream::syn_window`]).
+    #[inline(always)]
+    fn left(&self) -> u64 {
+        self.goal.saturating_sub(self.nxt())
     }
 
     /// The window field that a segment would have on a subflow with this window scale that offers
@@ -314,7 +338,7 @@ impl RecvStream {
             Some(buffer) if self.told.is_some() => self.goal_by_memory(buffer, shift, held()),
             Some(buffer) => self.goal_in_steps(buffer, 0, shift),
         };
-        ((goal.max(self.goal) - self.nxt()) >> shift).min(65_535)
+        (goal.max(self.goal).saturating_sub(self.nxt()) >> shift).min(65_535)
     }
 
     /// Notes that a segment advertises a window of `window` octets.
@@ -336,11 +360,15 @@ impl RecvStream {
     /// The window field of a SYN, which is not scaled (RFC 7323 2.2). Records what it advertises.
     /// `segment`: as Linux, show whole segments of this size (`tcp_select_initial_window`).
     pub fn syn_window(&mut self, segment: Option<u64>) -> u64 {
-        let mut window = (self.goal - self.nxt()).min(u64::from(u16::MAX));
+        let mut window = self.left().min(u64::from(u16::MAX));
         if let Some(segment) = segment.filter(|&segment| window > segment) {
             window -= window % segment;
         }
         self.advertised = self.advertised.max(self.nxt() + window);
+        // What the SYN shows is not held back yet (`tcp_init_buffer_space`).
+        if self.rules.by_memory {
+            self.goal = self.goal.saturating_sub(self.tuning.map_or(0, |t| t.reserve()));
+        }
         window
     }
 
@@ -351,7 +379,12 @@ impl RecvStream {
 
     /// Octets by which `octets` that are unread or held for a hole narrow the window.
     fn charge(&self, octets: u64) -> u64 {
-        (self.rules.charge * octets as f64) as u64
+        let memory = if self.rules.counts_buffers && octets > 0 {
+            octets + BUFFER_OVERHEAD * (1 + octets / (MERGED * self.rules.mss))
+        } else {
+            octets
+        };
+        (self.rules.charge * memory as f64) as u64
     }
 
     /// The right edge, less `charge` octets.
@@ -363,7 +396,7 @@ impl RecvStream {
         // RFC 7323 2.3: less than one unit of the field, of at most 2^14, is shown as a closed
         // window.
         let nxt = self.nxt();
-        let closed = || self.goal - nxt < 1 << 14 && (self.goal - nxt) >> shift == 0 && goal >= nxt + step;
+        let closed = || self.left() < 1 << 14 && self.left() >> shift == 0 && goal >= nxt + step;
         if goal >= self.goal + step || closed() { goal } else { self.goal }
     }
 

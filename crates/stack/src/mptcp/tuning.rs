@@ -17,6 +17,8 @@ pub(crate) struct Tuning {
     first: u64,
     most: u64,
     mss: u64,
+    /// Octets of window for a segment.
+    unit: u64,
     /// The most that was read in a round trip.
     space: u64,
     /// When the current round trip began, and what had been read then.
@@ -26,14 +28,17 @@ pub(crate) struct Tuning {
 }
 
 impl Tuning {
-    /// A buffer that begins with `initial` octets and grows to `most`.
-    pub fn new(initial: u64, most: u64, mss: u32) -> Self {
+    /// A buffer that begins with `initial` octets and grows to `most`; `by_memory`:
+    /// [`Deviations::tunes_by_memory`](crate::config::Deviations::tunes_by_memory).
+    pub fn new(initial: u64, most: u64, mss: u32, by_memory: bool) -> Self {
         let mss = u64::from(mss);
+        let unit = if by_memory { window_of_a_segment(mss) } else { mss };
         Self {
             size: initial.min(most),
             first: initial.min(most),
             most,
             mss,
+            unit,
             space: initial.min(FIRST * mss),
             began: None,
             arrived: Instant::ZERO,
@@ -65,20 +70,44 @@ impl Tuning {
         // Twice what was read, for a window that doubles, and room for what slow start adds meanwhile.
         let window = 2 * copied + 16 * self.mss;
         let grow = window * (copied - self.space) / self.space.max(1);
-        self.size = self.size.max((window + 2 * grow).min(self.most));
+        let wanted = window + 2 * grow;
+        let size = if self.unit == self.mss { wanted } else { wanted / self.mss * self.unit };
+        self.size = self.size.max(size.min(self.most));
         self.space = copied;
     }
+}
+
+/// Octets of window that Linux 6.1 counts for a segment of `mss` octets: half of its memory, which
+/// grows in steps of 128 octets until the half holds the segment (`rcvmem` in
+/// `tcp_rcv_space_adjust`). The memory is the segment, room for headers (`MAX_TCP_HEADER`, 192
+/// octets) and two descriptors (`SKB_TRUESIZE`, 576 octets).
+fn window_of_a_segment(mss: u64) -> u64 {
+    let memory = mss + 192 + 576;
+    (memory + (2 * mss).saturating_sub(memory).next_multiple_of(128)) / 2
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A segment of 1448 octets: 2216 octets of memory and six steps of 128 are 2984, of which half
+    /// is window.
+    #[test]
+    fn a_segment_counts_with_half_of_its_memory() {
+        assert_eq!([1448, 1460, 536, 100].map(window_of_a_segment), [1492, 1498, 652, 434]);
+        let mut t = Tuning::new(65_535, 2_000_000, 1448, true);
+        t.on_arrival(Instant(0), 0);
+        t.on_arrival(Instant(50_000_000), 0);
+        t.on_read(20 * 1448, Duration::from_millis(50));
+        // 2 x 20 + 16 = 56 segments, and as many again twice.
+        assert_eq!(t.size, 168 * 1492);
+    }
+
     /// Ten, twenty, forty segments in round trips of 50 ms. The first is what is expected of a sender; the second is twice as much: 2 x
     /// 20 + 16 = 56 segments, and as many again twice, 168.
     #[test]
     fn it_follows_what_is_read() {
-        let mut t = Tuning::new(65_535, 2_000_000, 1000);
+        let mut t = Tuning::new(65_535, 2_000_000, 1000, false);
         let rtt = Duration::from_millis(50);
         let mut sizes = Vec::new();
         for (n, read) in [0, 10, 30, 70, 110, 150].into_iter().enumerate() {
@@ -92,19 +121,19 @@ mod tests {
     /// `tcp_init_buffer_space`: a segment is kept back of a buffer of more than two, until it has grown.
     #[test]
     fn a_segment_is_kept_back_at_first() {
-        let reserve = |initial| Tuning::new(initial, 100_000, 1000).reserve();
+        let reserve = |initial| Tuning::new(initial, 100_000, 1000, false).reserve();
         assert_eq!([1999, 2000, 2001, 65_535].map(reserve), [0, 0, 1000, 1000]);
-        let grown = Tuning { size: 65_536, ..Tuning::new(65_535, 100_000, 1000) };
+        let grown = Tuning { size: 65_536, ..Tuning::new(65_535, 100_000, 1000, false) };
         assert_eq!(grown.reserve(), 0);
     }
 
     #[test]
     fn it_stays_within_its_bounds() {
-        let mut t = Tuning::new(65_535, 100_000, 1000);
+        let mut t = Tuning::new(65_535, 100_000, 1000, false);
         t.on_arrival(Instant(0), 0);
         t.on_arrival(Instant(1_000_000), 0);
         t.on_read(60_000, Duration::from_millis(1));
         assert_eq!(t.size, 100_000);
-        assert_eq!(Tuning::new(65_535, 32_768, 1000).size, 32_768);
+        assert_eq!(Tuning::new(65_535, 32_768, 1000, false).size, 32_768);
     }
 }

@@ -159,6 +159,40 @@ fn a_syn_offers_whole_segments() {
     assert_eq!((syn_ack(whole), syn_ack(Deviations::NONE)), (65_160, 65_535));
 }
 
+/// Of 3 MiB of window 6 MiB of memory are needed: a shift of 7 shows them, of 6 the window.
+#[test]
+fn a_window_scale_may_be_chosen_for_the_memory_of_the_buffer() {
+    let scale = |deviations| {
+        let config = Config { deviations, receive_buffer: Some(3 << 20), ..mptcp() };
+        let out = Script::listening(config, 7).wait(anabranch_stack::Duration::from_secs(2));
+        out[0].1.segment.options.window_scale
+    };
+    assert_eq!((scale(Deviations::NONE.and("scale_of_memory")), scale(Deviations::NONE)), (Some(7), Some(6)));
+}
+
+/// Two subflows with a segment of 500 octets each in flight. A further 300 octets are the last of the
+/// queue and of the stream, which is closed: they leave, or wait by Nagle's algorithm until the
+/// subflow's small segment is acknowledged.
+#[test]
+fn the_last_octets_of_a_subflow_s_queue_may_wait_although_the_stream_is_closed() {
+    for on in [true, false] {
+        let flags = Deviations::NONE.and("minshall");
+        let deviations = if on { flags.and("nagle_by_subflow") } else { flags };
+        let mut s = Script::server(Config { deviations, nagle: true, scheduler: "linux".parse().unwrap(), ..mptcp() });
+        s.give(0, s.dss(0, 1, 1, Some(0), None));
+        s.c.write(500);
+        assert_eq!(s.poll().iter().map(|t| t.segment.payload.len).collect::<Vec<_>>(), [500]);
+        s.c.write(300);
+        assert!(s.poll().is_empty(), "a small segment is unacknowledged");
+        s.c.shutdown_write();
+        let octets: u32 = s.poll().iter().map(|t| t.segment.payload.len).sum();
+        assert_eq!(octets, if on { 0 } else { 300 });
+        let out = s.give(0, s.dss(0, 1, 501, Some(500), None));
+        let octets: u32 = out.iter().map(|t| t.segment.payload.len).sum();
+        assert_eq!(octets, if on { 300 } else { 0 });
+    }
+}
+
 /// `mptcp_pm_add_addr_echoed`: the next address is announced when the one before has been echoed.
 #[test]
 fn addresses_are_announced_one_by_one() {

@@ -2,7 +2,7 @@
 //! paths of 10 and 50 ms: what leaves when the long path has closed a hole, and what only when the application has read.
 
 use anabranch_stack::Config;
-use anabranch_stack::config::DelayedAck;
+use anabranch_stack::config::{DelayedAck, Deviations};
 
 use crate::mptcp_bench::{Script, mptcp};
 use crate::pair::ms;
@@ -176,7 +176,7 @@ fn the_edge_of_a_small_buffer_moves_by_segments() {
     for buffer in [2000, 2848, 4096, 8192, 16_000_u64] {
         let mut s = Script::server(with_buffer(buffer));
         let reserve = if buffer > 2 * KEPT { KEPT } else { 0 };
-        let (mut at, mut edge, mut read, mut moves) = (0_u64, buffer, 0_u64, 0);
+        let (mut at, mut edge, mut read, mut moves) = (0_u64, buffer - reserve, 0_u64, 0);
         for k in 0..4000_u64 {
             let len = u64::from(MSS).min(edge - at);
             let mut out = if len > 0 { s.give(0, s.data(0, 1 + at as u32, at, len as u32)) } else { Vec::new() };
@@ -196,4 +196,30 @@ fn the_edge_of_a_small_buffer_moves_by_segments() {
         // The transfer goes on, at the speed of the reader.
         assert!(read > 150_000 && moves >= read / buffer, "{buffer}: {read} octets, {moves} moves");
     }
+}
+
+/// Arriving data without timestamps show no round trip. The handshake's counts unless the buffer
+/// goes by arriving data alone: 10 segments in its first round trip, 15 in the second, and the
+/// buffer of 20,000 octets grows.
+#[test]
+fn a_buffer_that_tunes_itself_may_wait_for_a_round_trip_of_data() {
+    let largest_window = |on| {
+        let deviations = if on { Deviations::NONE.and("tunes_by_arriving_data") } else { Deviations::NONE };
+        let sizes = (Some(1_000_000), Some(20_000));
+        let config = Config { deviations, receive_buffer: sizes.0, receive_initial: sizes.1, ..mptcp() };
+        let mut s = Script::server(config);
+        let (mut at, mut largest) = (0_u32, 0_u32);
+        for segments in [10, 15, 1, 1] {
+            for _ in 0..segments {
+                let out = s.give(0, s.data(0, 1 + at, at.into(), 1000));
+                // A million octets need a shift of 4.
+                largest = out.iter().map(|t| u32::from(t.segment.window) << 4).max().unwrap_or(0).max(largest);
+                at += 1000;
+                s.read();
+            }
+            s.wait(ms(500));
+        }
+        largest
+    };
+    assert_eq!((largest_window(true) <= 20_000, largest_window(false) > 20_000), (true, true));
 }

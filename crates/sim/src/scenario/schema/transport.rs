@@ -42,8 +42,8 @@ pub(super) static BUFFERS: &[Key] = &[
         Field,
         Profile,
         "by how much each octet held for a hole narrows the window (with `acknowledge_on_read` \
-                 also each unread octet). Linux counts memory, of which a segment takes more than its \
-                 payload and half is window: 0.81",
+                 also each unread octet). Linux counts memory, of which half is window: 0.5 (`linux-6.1` \
+                 also counts what buffers take beside their payload)",
     )
     .often(15, Draw::Real(0.0, 2.0)),
     key(

@@ -8,11 +8,9 @@ use super::Connection;
 use crate::event::{FallbackCause, SubflowId};
 use crate::mptcp::handshake::{Idle, Member};
 use crate::mptcp::timers::Timer;
+use crate::scheduler::linux::piece_end;
 use crate::tcp::subflow::Subflow;
 use crate::time::Instant;
-
-/// What a subflow without work sends again at a time: the data of one write buffer.
-const AGAIN: u64 = 1 << 15;
 
 impl Connection {
     /// Restarts the timer, if the connection uses it and data is outstanding; `advanced`: the DATA_ACK has.
@@ -58,7 +56,8 @@ impl Connection {
         }
         if free.is_some() {
             // Not what probed the peer's window: it would be refused again, and with it what it shares a segment with.
-            let end = self.send.nxt().min(self.send.una() + AGAIN).min(self.send.edge());
+            // What a subflow without work sends again is one piece of memory (`mptcp_rtx_head`).
+            let end = self.send.nxt().min(piece_end(self.send.una())).min(self.send.edge());
             if end > self.send.una() {
                 self.send.repeat(self.send.una(), end);
             }

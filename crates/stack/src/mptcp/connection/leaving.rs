@@ -136,6 +136,8 @@ impl Connection {
         let control = self.poll_control(now, some);
         if control.is_none() {
             self.note_idle();
+            let (distribution, mut w) = self.sending();
+            distribution.grow_buffers(&mut w);
             self.distribution.note_limit(now, self.send.is_outstanding());
         }
         control

@@ -30,7 +30,11 @@ impl Scheduler for Waits {
 
 /// A client whose first subflow is established, at 1 ms.
 fn established() -> Connection {
-    let config = Config { timestamps: false, ..Config::classic() };
+    established_with(Config::classic())
+}
+
+fn established_with(config: Config) -> Connection {
+    let config = Config { timestamps: false, ..config };
     let mut client = Connection::connect(config.clone(), Entropy::new([1; 32]));
     let syn = client.poll_transmit(Instant(0)).expect("a SYN").segment;
     let mut server = Connection::accept(config, Entropy::new([2; 32]), &syn);
@@ -276,22 +280,32 @@ fn a_copy_for_a_subflow_that_there_is_not_goes_nowhere() {
     assert!(!c.send.has_copies());
 }
 
-/// A send buffer that is full is not fed (`sk_stream_memory_free`: less than its size is queued), so that it grows with the window where the
-/// application waits for room; with an octet less there could be more in it. 1280 octets in 35 buffers of 1280 octets beside them, of 46,080.
+/// `tcp_check_space`: what an acknowledgement releases has left. If the window has room then, and
+/// the application waits for room, the send buffer of 10 segments grows to the window's 20.
 #[test]
-fn a_full_send_buffer_grows_if_the_subflow_is_starved() {
-    for (octets, memory) in [(1280, 92_160), (1279, 46_080)] {
-        let mut c = established();
+fn a_send_buffer_grows_if_the_window_has_room_after_the_push() {
+    for (waits, full, memory) in [(true, false, 92_160), (true, true, 46_080), (false, false, 46_080)] {
+        let mut c = established_with(Config { scheduler: "linux".parse().unwrap(), ..Config::classic() });
+        let mss = c.paths.subflows[0].mss();
+        let cwnd = 20.0 * f64::from(mss);
+        c.paths.subflows[0].sender.controller.adjust(Adjust::Cached { cwnd, ssthresh: f64::INFINITY });
         let ahead = &mut c.paths.members[0].ahead;
         ahead.expand(10);
-        (0..34).for_each(|n| ahead.push(2 * n, 2 * n + 1));
-        ahead.push(100, 100 + octets - 34);
-        c.send.write(1_000_000, &mut c.fast);
-        c.distribution.stop_writer();
+        ahead.look_at_memory();
         c.config.send_buffer = Some(1_000_000);
-        let cwnd = 20.0 * f64::from(c.paths.subflows[0].mss());
-        c.paths.subflows[0].sender.controller.adjust(Adjust::Cached { cwnd, ssthresh: f64::INFINITY });
-        c.distribution.expand_if_starved(&mut c.paths, &c.send, &c.config, 0, false);
-        assert_eq!(c.paths.members[0].ahead.memory(), memory);
+        c.send.write(1_000_000, &mut c.fast);
+        if waits {
+            c.distribution.stop_writer();
+        }
+        if full {
+            let s = &mut c.paths.subflows[0].sender;
+            s.board.push(s.nxt, 20 * mss, 0, Instant(0), false);
+        }
+        let (distribution, mut w) = c.sending();
+        distribution.grow_buffers(&mut w);
+        assert_eq!(c.paths.members[0].ahead.memory(), memory, "waits {waits}, full {full}");
+        let (distribution, mut w) = c.sending();
+        distribution.grow_buffers(&mut w);
+        assert_eq!(c.paths.members[0].ahead.memory(), memory, "nothing has happened since");
     }
 }

@@ -87,8 +87,12 @@ impl Connection {
     #[cold]
     fn follow_reader(&mut self, octets: u64) {
         // The longest round-trip time of all subflows, as the window is theirs.
-        let longest = self.paths.subflows.iter().filter_map(|s| s.acks.rtt.or(s.sender.rtt.srtt())).max();
-        self.recv.tune_to_reader(longest.unwrap_or_default());
+        let by_data = self.config.deviations.tunes_by_arriving_data;
+        let of = |s: &Subflow| s.acks.rtt.or_else(|| s.sender.rtt.srtt().filter(|_| !by_data));
+        let longest = self.paths.subflows.iter().filter_map(of).max();
+        if longest.is_some() || !by_data {
+            self.recv.tune_to_reader(longest.unwrap_or_default());
+        }
         let offered = self.paths.active().map(|(s, _)| s.acks.offered).max();
         let buffer = self.recv.buffer(offered.unwrap_or(u64::MAX));
         if self.config.acknowledge_on_read {

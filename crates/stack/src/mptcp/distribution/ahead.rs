@@ -182,14 +182,14 @@ impl Distribution {
             w.timers.hasten(Timer::Pacing, until);
             return None;
         }
-        if len < mss && m.ahead.may_grow(w.send.nxt()) {
+        let by_subflow = w.config.deviations.nagle_by_subflow;
+        if len < mss && if by_subflow { m.ahead.is_last() } else { m.ahead.may_grow(w.send.nxt()) } {
             // RFC 9293 3.7.4: as without a queue, a small segment leaves if nothing is in flight,
             // or nothing will follow.
             let all = w.send.nxt() == w.send.written();
             let idle = s.sender.board.is_empty();
             let passes = idle || (w.config.deviations.minshall && !s.sender.has_small());
-            let pushed = (all && w.send.is_closed())
-                || w.send.edge() == w.send.nxt()
+            let pushed = (!by_subflow && (all && w.send.is_closed() || w.send.edge() == w.send.nxt()))
                 || self.cork.passes(data + u64::from(len), passes || !w.config.nagle);
             if !pushed {
                 if idle && self.cork.is_on() {
@@ -201,7 +201,17 @@ impl Distribution {
         if self.counts_bursts && self.defers(w, now, id, w.paths.members[id].ahead.stretch()) {
             return None;
         }
+        if self.reach == Reach::Memory {
+            let s = &w.paths.subflows[id].sender;
+            // The window takes a whole burst and more: between bursts it is not full.
+            if s.has_room((s.burst() as u32).saturating_add(mss)) {
+                self.grow_buffer(w, id);
+            }
+        }
         w.paths.members[id].ahead.advance(len);
+        if w.paths.members[id].ahead.has_ended() && self.reach == Reach::Memory {
+            w.paths.subflows[id].sender.end_buffer();
+        }
         self.scheduler.on_sent(&Assignment::new(id, data, len));
         Some(Choice { id, data, len, kind: SendKind::New, choices: 1 })
     }
@@ -226,9 +236,6 @@ impl Distribution {
                 sender.note_usage(now, true, true);
             }
             self.limit = SendBlock::Cwnd;
-            if self.reach == Reach::Memory {
-                self.expand_if_starved(w.paths, w.send, w.config, id, true);
-            }
         }
         defers
     }
@@ -290,25 +297,47 @@ impl Distribution {
         self.writer_stopped = true;
     }
 
-    /// Enlarges the send buffer of `id` if its window has room and less than a segment waits, or if
-    /// it sends nothing for now (`defers`), while the application waits for room
-    /// (`tcp_new_space`).
-    pub fn expand_if_starved(
-        &self,
-        paths: &mut Paths,
-        send: &SendStream,
-        config: &Config,
-        id: SubflowId,
-        defers: bool,
-    ) {
-        let waits = self.waits_for_memory(paths, send, config);
-        let unassigned = send.unassigned() > 0;
-        let (s, m) = (&paths.subflows[id], &mut paths.members[id]);
-        let mss = s.sender.mss;
-        let is_fed = || unassigned && m.ahead.used(s.sender.flight_size(), s.sender.burst()) < m.ahead.memory();
-        let starved = || waits && (defers || m.ahead.octets() < u64::from(mss)) && s.sender.has_room(mss) && !is_fed();
-        if m.ready && (m.ahead.memory() == 0 || starved()) {
-            m.ahead.expand((s.cwnd() / f64::from(s.mss())) as u64);
+    /// Nothing more leaves now. A subflow where a segment has arrived or left, and whose window has
+    /// room, enlarges its send buffer if the application waits for room (`tcp_data_snd_check`,
+    /// `tcp_check_space`).
+    #[inline(always)]
+    pub fn grow_buffers(&self, w: &mut Sending) {
+        if self.reach == Reach::Memory {
+            self.grow_due_buffers(w);
         }
     }
+
+    fn grow_due_buffers(&self, w: &mut Sending) {
+        for k in 0..w.paths.active.len() {
+            let id = w.paths.active[k];
+            let s = &w.paths.subflows[id].sender;
+            if w.paths.members[id].ahead.take_due() && s.has_room(s.mss) {
+                self.grow_buffer(w, id);
+            }
+        }
+    }
+
+    /// Enlarges the send buffer of `id` to what its window needs, if the application waits for room
+    /// (`tcp_new_space`).
+    fn grow_buffer(&self, w: &mut Sending, id: SubflowId) {
+        if w.paths.members[id].ready && self.waits_for_memory(w.paths, w.send, w.config) {
+            make_buffer(w.paths, id);
+        }
+    }
+
+    /// A segment has arrived or left on `id`, which may need its first send buffer.
+    #[inline]
+    pub(super) fn look_at_memory(&self, paths: &mut Paths, id: SubflowId) {
+        let m = &mut paths.members[id];
+        m.ahead.look_at_memory();
+        if m.ready && m.ahead.memory() == 0 {
+            make_buffer(paths, id);
+        }
+    }
+}
+
+/// Enlarges the send buffer of `id` to what its window needs (`tcp_sndbuf_expand`).
+fn make_buffer(paths: &mut Paths, id: SubflowId) {
+    let s = &paths.subflows[id];
+    paths.members[id].ahead.expand((s.cwnd() / f64::from(s.mss())) as u64);
 }

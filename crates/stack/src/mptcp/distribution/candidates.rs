@@ -331,7 +331,7 @@ impl Distribution {
     #[inline(always)]
     pub fn renew(&self, w: &mut Sending, id: SubflowId) -> Option<(f64, f64)> {
         if self.reach == Reach::Memory {
-            self.expand_if_starved(w.paths, w.send, w.config, id, false);
+            self.look_at_memory(w.paths, id);
         }
         w.paths.refresh(id)
     }

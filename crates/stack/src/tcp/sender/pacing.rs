@@ -19,12 +19,14 @@ pub(super) struct Pacer {
     /// Sequence number after the last segment of less than full size; kept for
     /// [`Sender::has_small`].
     small_end: Seq,
+    /// The segment that leaves now ends its buffer.
+    buffer_ends: bool,
 }
 
 impl Pacer {
     /// Nothing has left; `iss` is the initial sequence number.
     pub fn new(iss: Seq) -> Self {
-        Self { at: Instant::ZERO, burst: (Instant::ZERO, 0), deferred: false, small_end: iss }
+        Self { at: Instant::ZERO, burst: (Instant::ZERO, 0), deferred: false, buffer_ends: false, small_end: iss }
     }
 
     /// A segment leaves at `now`, and the next one after `gap`. A sender that was delayed for
@@ -85,6 +87,9 @@ impl Sender {
         }
         let longest = self.longest_burst();
         let (so_far, full) = self.pacer.count(now, longest);
+        if std::mem::take(&mut self.pacer.buffer_ends) {
+            self.pacer.burst.1 = 0;
+        }
         full || !more || (so_far > 1 && !self.has_room(self.mss))
     }
 
@@ -130,6 +135,11 @@ impl Sender {
     pub fn defer(&mut self, waiting: u64) -> bool {
         self.pacer.deferred = self.open_window() <= waiting;
         self.pacer.deferred
+    }
+
+    /// The next segment ends its buffer: the one after it begins another burst.
+    pub fn end_buffer(&mut self) {
+        self.pacer.buffer_ends = true;
     }
 
     /// A burst waits for room.
