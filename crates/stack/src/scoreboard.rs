@@ -115,7 +115,7 @@ pub struct Sacked {
 }
 
 /// The scoreboard of one subflow.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
     known: SackHistory,

@@ -1,8 +1,12 @@
 //! The description of a class of Python, and its factory.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use anabranch_stack::controller::Controller;
+use anabranch_stack::detector::Detector;
+use anabranch_stack::judge::Judge;
+use anabranch_stack::reduction::Reduction;
 use anabranch_stack::registry::{Factory, Fairness, Info, Need, Parameter, Setup, Unit, Values};
 use anabranch_stack::scheduler::Scheduler;
 use pyo3::exceptions::PyValueError;
@@ -10,7 +14,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::controller::PyController;
+use super::detector::PyDetector;
 use super::instance::Instance;
+use super::judge::PyJudge;
+use super::record::{Owner, Recorder};
+use super::reduction::PyReduction;
 use super::scheduler::PyScheduler;
 use super::state::RunState;
 
@@ -87,6 +95,10 @@ pub struct PyFactory {
     kind: String,
     description: Py<PyAny>,
     run: Arc<RunState>,
+    /// Number of the connection in the scenario.
+    connection: usize,
+    /// Instances made so far.
+    made: AtomicU64,
 }
 
 impl PyFactory {
@@ -96,7 +108,22 @@ impl PyFactory {
             kind: described.kind.clone(),
             description: object.clone().unbind(),
             run: run.clone(),
+            connection: 0,
+            made: AtomicU64::new(0),
         }
+    }
+
+    /// The same factory for the connection with the number `connection`.
+    pub fn within(self, connection: usize) -> Self {
+        Self { connection, ..self }
+    }
+
+    /// Whose values the next instance records.
+    fn owner(&self, setup: &Setup) -> Owner {
+        let made = self.made.fetch_add(1, Relaxed);
+        // The host that opens a connection makes its scheduler before the other host does.
+        let active = setup.subflow.map_or(made == 0, |subflow| subflow.active);
+        Owner { connection: self.connection, active, subflow: setup.subflow.map(|subflow| subflow.index) }
     }
 
     /// A new object of the class.
@@ -108,7 +135,8 @@ impl PyFactory {
                 given.set_item(&*parameter.name, value)?;
             }
             let seed = self.run.next_seed(&name);
-            let arguments = (given, setup.mss, setup.initial_window, seed);
+            let recorder = Recorder::new(self.run.clone(), self.owner(setup));
+            let arguments = (given, setup.mss, setup.initial_window, seed, recorder);
             self.description.call_method1(py, "make", arguments)
         });
         match made {
@@ -137,4 +165,10 @@ macro_rules! factory {
         }
     )*};
 }
-factory!(Controller by PyController, Scheduler by PyScheduler);
+factory!(
+    Controller by PyController,
+    Scheduler by PyScheduler,
+    Detector by PyDetector,
+    Reduction by PyReduction,
+    Judge by PyJudge
+);
