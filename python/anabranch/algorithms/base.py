@@ -57,9 +57,10 @@ class Algorithm:
     def record(self, name: str, value: float) -> None:
         """Record a value, which becomes a column of ``run.subflows``; ``run.plot.recorded(name)`` draws it.
 
-        A row has the last value that was recorded until its time, by the algorithm of its subflow, or by the scheduler
-        of its connection; NaN before the first. What a loss episode recorded stays when the episode is undone.
-        Outside of a run nothing is recorded.
+        A row has the last value that was recorded before its time, by the algorithm of its subflow, or by the scheduler
+        of its connection; NaN before the first. What a loss episode recorded stays when the episode is undone. A method
+        that is not told the time, such as `adjust`, records at the time of the call before. Outside of a run nothing
+        is recorded.
 
         Parameters
         ----------

@@ -83,4 +83,6 @@ def guarded(call: Callable[[], T], timeout: float | None) -> T:
                     continue
     except Late as error:
         where = "".join(f", {note}" for note in getattr(error, "__notes__", ())[:1])
-    raise RunError(f"timeout: not done after {timeout:g} s of wall-clock time{where}; allow more, or mend the algorithm")
+    raise RunError(
+        f"timeout: not done after {timeout:g} s of wall-clock time{where}; allow more, or mend the algorithm"
+    )

@@ -52,7 +52,7 @@ impl Track {
     fn push(&mut self, at: u64, value: f64) {
         let interval = self.interval;
         match self.values.last_mut() {
-            Some(last) if last.0.div_ceil(interval) == at.div_ceil(interval) => *last = (at, value),
+            Some(last) if last.0 / interval == at / interval => *last = (at, value),
             _ => self.values.push((at, value)),
         }
         if self.values.len() > 2 * LIMIT {
@@ -63,9 +63,10 @@ impl Track {
         }
     }
 
-    /// The last value that was recorded until `at`, with its time.
+    /// The last value that was recorded before `at`, with its time. A sample, too, shows the state
+    /// before the events of its time.
     fn latest(&self, at: u64) -> Option<(u64, f64)> {
-        self.values[..self.values.partition_point(|value| value.0 <= at)].last().copied()
+        self.values[..self.values.partition_point(|value| value.0 < at)].last().copied()
     }
 }
 
@@ -107,7 +108,7 @@ impl Records {
         Ok(())
     }
 
-    /// The columns beside `samples`: for each sample the last value that was recorded until then by
+    /// The columns beside `samples`: for each sample the last value that was recorded before it by
     /// an algorithm of its subflow or of its connection, NaN before the first. `owner` gives the
     /// connection, host and subflow of a sample.
     pub fn columns(&self, samples: &[Sample], owner: impl Fn(&Sample) -> Owner) -> Vec<(&str, Vec<f64>)> {
