@@ -252,7 +252,7 @@ def test_a_scoreboard_shows_and_marks_the_segments_in_flight() -> None:
                 assert sent[-1].end == sender.snd_nxt
                 assert board.ending_at(sent[-1].end).seq == sent[-1].seq
                 assert board.ending_at(sent[-1].end + 1) is None
-                assert [s.seq for s in board.from_seq(sent[-1].seq)] == [sent[-1].seq]
+                assert [s.seq for s in board.starting_at(sent[-1].seq)] == [sent[-1].seq]
                 assert all(s.sent_at_ns <= ack.now_ns for s in sent)
             before = board.marked()
             assert board.has_lost() == any(s.waits for s in sent)

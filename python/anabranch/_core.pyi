@@ -636,7 +636,7 @@ class Scoreboard:
         """Number of segments in flight."""
     def __iter__(self) -> Iterator[Sent]:
         """The segments in flight, oldest first."""
-    def from_seq(self, seq: int) -> tuple[Sent, ...]:
+    def starting_at(self, seq: int) -> tuple[Sent, ...]:
         """The segments in flight from the sequence number `seq` on."""
     def ending_at(self, end: int) -> Sent | None:
         """The segment in flight whose `end` is `end`; None if there is none."""

@@ -15,6 +15,7 @@ mod judge;
 mod offer;
 mod path;
 pub mod record;
+mod recorder;
 mod reduction;
 mod sample;
 mod scheduler;
@@ -148,7 +149,7 @@ pub fn add(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<sample::LostSegment>()?;
     m.add_class::<sample::Assignment>()?;
     m.add_class::<adjust::Adjust>()?;
-    m.add_class::<record::Recorder>()?;
+    m.add_class::<recorder::Recorder>()?;
     m.add_class::<scoreboard::Scoreboard>()?;
     m.add_class::<scoreboard::Sent>()?;
     m.add_class::<scoreboard::Segments>()?;

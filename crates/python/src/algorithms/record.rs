@@ -1,14 +1,9 @@
 //! Values that algorithms record, as columns beside the series over time.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use anabranch_measures::measures::{SERIES, columns};
 use anabranch_measures::series::{LIMIT, Sample};
-use pyo3::prelude::*;
-
-use super::AlgorithmError;
-use super::state::RunState;
 
 /// Different names that a run records at most.
 const NAMES: usize = 64;
@@ -120,31 +115,5 @@ impl Records {
         };
         let column = |number| samples.iter().zip(&owners).map(|(s, own)| value(number, s.at, *own)).collect();
         self.names.iter().enumerate().map(|(number, name)| (name.as_str(), column(number))).collect()
-    }
-}
-
-/// What an object of Python records through.
-#[pyclass(frozen, module = "anabranch._core")]
-pub struct Recorder {
-    run: Arc<RunState>,
-    owner: Owner,
-}
-
-impl Recorder {
-    pub fn new(run: Arc<RunState>, owner: Owner) -> Self {
-        Self { run, owner }
-    }
-}
-
-#[pymethods]
-impl Recorder {
-    /// Records `value` as `name` at the virtual time of the present call.
-    fn record(&self, name: &str, value: f64) -> PyResult<()> {
-        self.run.record(self.owner, name, value).map_err(AlgorithmError::new_err)
-    }
-
-    /// A copy of an algorithm records to the same columns.
-    fn __deepcopy__<'py>(this: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
-        this
     }
 }

@@ -146,8 +146,8 @@ impl Scoreboard {
     }
 
     /// The segments in flight from the sequence number `seq` on.
-    fn from_seq<'py>(&self, py: Python<'py>, seq: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
-        let seq = sequence(seq, "from_seq")?;
+    fn starting_at<'py>(&self, py: Python<'py>, seq: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+        let seq = sequence(seq, "starting_at")?;
         views(py, self.read(|board| board.from(seq).copied().collect())?)
     }
 
