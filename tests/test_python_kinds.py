@@ -209,7 +209,7 @@ def test_every_method_that_a_class_defines_is_called() -> None:
             self.at = 0.0
             return "probe"
 
-    classes = {"detector": Timed, "reduction": reduction, "judge": judge}
+    classes: dict[str, type[Any]] = {"detector": Timed, "reduction": reduction, "judge": judge}
     for name, sack in (("overtaking packets, undo", True), ("losses", False)):
         keys = {f"connection.{k}": spying(cls) for k, cls in classes.items() if sack or k != "judge"}
         outage = {"path.0.changes": '[{ at = "1 s", loss = "100 %" }, { at = "2 s", loss = "0 %" }]'}
@@ -275,7 +275,7 @@ def test_a_detector_with_a_timer_is_called_at_its_deadline() -> None:
 
     class Timed(Plain):
         needs = ("timer",)
-        due_ns = None
+        due_ns: Any = None
 
         def on_ack(self, ack, board, sender):
             super().on_ack(ack, board, sender)

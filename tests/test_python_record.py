@@ -4,6 +4,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,7 +133,7 @@ def test_values_are_those_of_the_host_that_sends_the_data() -> None:
         ("alpha", "much", "raised TypeError: .*must be real number, not str"),
     ],
 )
-def test_a_name_that_is_taken_and_a_value_that_is_no_number_are_refused(name: str, value: object, said: str) -> None:
+def test_a_name_that_is_taken_and_a_value_that_is_no_number_are_refused(name: str, value: Any, said: str) -> None:
     class Wrong(First):
         def pick(self, offer):
             self.record(name, value)
