@@ -176,13 +176,23 @@ class Offer:
         """All subflows, including those without room."""
     def room(self) -> int:
         """Octets of new data that the peer's window takes now."""
-    def any(self) -> bool: ...
-    def fastest(self) -> int | None: ...
-    def open(self) -> int | None: ...
-    def works(self, i: int) -> bool: ...
-    def fastest_at_work(self) -> int | None: ...
-    def awaits(self, i: int) -> bool: ...
-    def head(self) -> int | None: ...
+    def any(self) -> bool:
+        """Returns True if some subflow may send."""
+    def fastest(self) -> int | None:
+        """Index of the established subflow with the lowest smoothed round-trip time, with or without room."""
+    def open(self) -> int | None:
+        """Index of the subflow with the lowest smoothed round-trip time among those that can send."""
+    def works(self, i: int) -> bool:
+        """Returns True if subflow `i` works.
+
+        It is established, its timer has not expired, and it is no backup while a regular subflow works.
+        """
+    def fastest_at_work(self) -> int | None:
+        """Index of the working subflow with the lowest smoothed round-trip time, with or without room."""
+    def awaits(self, i: int) -> bool:
+        """Returns True if subflow `i` works and has data in flight, so that waiting for room on it comes to an end."""
+    def head(self) -> int | None:
+        """Index of the subflow that has the oldest octet without a DATA_ACK in flight."""
 
 class RateSample:
     """A sample of the delivery rate (draft-ietf-ccwg-bbr, section 4.1)."""
@@ -576,6 +586,12 @@ class Outstanding:
 class Entry:
     """State at the beginning of fast recovery."""
 
+    @property
+    def now(self) -> float:
+        """Virtual time in seconds."""
+    @property
+    def now_ns(self) -> int:
+        """Virtual time in nanoseconds."""
     @property
     def flight_size(self) -> int:
         """FlightSize (RFC 5681 2) in octets."""

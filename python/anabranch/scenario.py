@@ -393,6 +393,8 @@ def with_class(classes: tuple[type[Algorithm], ...], cls: type[Algorithm]) -> tu
 
 def _replayed(time: float) -> str:
     """How to run a scenario up to the virtual time at which an algorithm failed."""
+    if not time > 0:
+        return "it failed before the first event of the run"
     last = f"{round(time * 1e9) - 1} ns"  # the run includes its last nanosecond
     return (
         f'to run up to there: scenario.set("duration", "{last}").run(trace="events.txt"), '

@@ -9,10 +9,10 @@ use anabranch_stack::judge::Judge;
 use anabranch_stack::reduction::Reduction;
 use anabranch_stack::registry::{Factory, Fairness, Info, Need, Parameter, Setup, Unit, Values};
 use anabranch_stack::scheduler::Scheduler;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::AlgorithmError;
 use super::controller::PyController;
 use super::detector::PyDetector;
 use super::instance::Instance;
@@ -61,7 +61,7 @@ const FAIRNESS: &[(&str, Fairness)] = &[("connection", Fairness::Connection), ("
 fn named<T: Copy>(table: &[(&str, T)], word: &str, what: &str, class: &str) -> PyResult<T> {
     table.iter().find(|(name, _)| *name == word).map(|&(_, value)| value).ok_or_else(|| {
         let known = table.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-        PyValueError::new_err(format!("{class}: {what} has no \"{word}\"; choices: {known}"))
+        AlgorithmError::new_err(format!("{class}: {what} has no \"{word}\"; choices: {known}"))
     })
 }
 
@@ -69,18 +69,18 @@ impl Description {
     /// Reads the description.
     pub fn read(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let text = |name: &str| object.getattr(name)?.extract::<String>();
-        let label = text("label")?;
-        let mut info = Info::owned(text("name")?, text("summary")?);
+        let (name, label) = (text("name")?, text("label")?);
+        let mut info = Info::owned(name.clone(), text("summary")?);
         info.source = text("source")?.into();
         info.validated = "written in Python by the user".into();
         let needs: Vec<String> = object.getattr("needs")?.extract()?;
-        let needs = needs.iter().map(|word| named(NEEDS, word, "needs", &label)).collect::<PyResult<Vec<_>>>()?;
+        let needs = needs.iter().map(|word| named(NEEDS, word, "needs", &name)).collect::<PyResult<Vec<_>>>()?;
         info.needs = needs.into();
         let fairness: Option<String> = object.getattr("fairness")?.extract()?;
-        info.fairness = fairness.map(|word| named(FAIRNESS, &word, "fairness", &label)).transpose()?;
+        info.fairness = fairness.map(|word| named(FAIRNESS, &word, "fairness", &name)).transpose()?;
         let rows: Vec<Row> = object.getattr("parameters")?.extract()?;
         let parameters = rows.into_iter().map(|(name, unit, default, least, most, meaning)| {
-            let unit = named(UNITS, &unit, "the unit of a parameter", &label)?;
+            let unit = named(UNITS, &unit, "the unit of a parameter", &name)?;
             Ok(Parameter::owned(name, unit, default, (least, most), meaning))
         });
         info.parameters = parameters.collect::<PyResult<Vec<_>>>()?.into();

@@ -14,6 +14,10 @@ copied_view! {
     /// State at the beginning of fast recovery.
     Entry of engine::Entry, e
     {
+        /// Virtual time in seconds.
+        now: f64 = e.now.0 as f64 / 1e9;
+        /// Virtual time in nanoseconds.
+        now_ns: u64 = e.now.0;
         /// FlightSize (RFC 5681 2) in octets.
         flight_size: u64 = e.flight_size;
         /// Octets in flight by the estimate of RFC 6675, without lost segments.
@@ -62,6 +66,7 @@ impl PyReduction {
 
 impl Reduction for PyReduction {
     fn on_enter(&mut self, entry: &engine::Entry) {
+        self.instance.at(entry.now);
         Python::attach(|py| {
             self.instance.or_fail(self.on_enter.bind(py).call1((Entry::new(*entry),)));
         });
