@@ -52,6 +52,22 @@ def test_an_example_has_the_trace_of_its_twin_in_rust_with_and_without_short_pat
     assert own != trace(scenario, **{kind: other})
 
 
+OTHERS = sorted(
+    file for file in EXAMPLES.glob("*.py") if file.name not in {name.split(":")[0] for name, *_ in TWINS.values()}
+)
+"""Examples of controllers and schedulers."""
+
+
+@pytest.mark.parametrize("file", OTHERS, ids=lambda file: file.stem)
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_an_example_has_the_trace_of_its_twin_without_short_paths(file: Path, name: str) -> None:
+    described = re.match(r'"""The (\w+) `([\w-]+)`', file.read_text("utf-8"))
+    assert described, "the first line names kind and twin"
+    kind, twin = described.groups()
+    (cls,) = re.findall(r"^class (\w+)\(ab\.", file.read_text("utf-8"), re.MULTILINE)
+    assert full(SCENARIOS[name], **{kind: f"{file}:{cls}"}) == trace(SCENARIOS[name], **{kind: twin})
+
+
 @pytest.mark.parametrize("sack", [True, False])
 def test_the_twins_agree_with_and_without_sack(sack: bool) -> None:
     scenario = LOSSY.set({"connection.sack": sack, "connection.profile": "classic"})
