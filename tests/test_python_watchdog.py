@@ -33,6 +33,15 @@ class Stubborn(ab.Scheduler):
                 count += 1
         while True:
             pass
+
+
+class Sleeps(ab.Scheduler):
+    def pick(self, offer):
+        import time
+
+        if offer.now > 0.3:
+            time.sleep(1000)
+        return offer.open()
 """
 TOML = """
 [connection]
@@ -87,6 +96,14 @@ def test_a_timeout_ends_the_command(folder: Path) -> None:
 def test_a_timeout_ends_an_algorithm_that_catches_everything(folder: Path) -> None:
     done = command(folder, "run", "s.toml", "--timeout", "300 ms", "--set", "connection.scheduler=loops.py:Stubborn")
     assert (done.returncode, "in scheduler Stubborn" in done.stderr) == (1, True)
+
+
+def test_a_timeout_ends_the_command_while_an_algorithm_sleeps(folder: Path) -> None:
+    changes = ("--set", "connection.scheduler=loops.py:Sleeps")
+    done = command(folder, "run", "s.toml", "--timeout", "300 ms", "--out", "result", *changes)
+    said = "timeout: not done after 0.3 s of wall-clock time, in a call that cannot be ended; does an algorithm sleep?"
+    assert (done.returncode, done.stderr) == (1, said + "\n")
+    assert [entry.name for entry in folder.iterdir() if "result" in entry.name] == []
 
 
 def test_a_timeout_ends_a_run_without_such_algorithms(folder: Path) -> None:

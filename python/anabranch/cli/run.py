@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
     from anabranch.runs.run import Run
 
+_GRACE = 2.0
+"""Seconds after ``--timeout`` in which a run ends by itself, and says what it was at."""
+
 
 @cli.command()
 @click.option(
@@ -153,7 +156,12 @@ def _run(
                 return say.TRACE_KEPT(file=trace)
             return interrupt.NOTHING
 
-        with _writing(trace, pcap), engine(kept, quiet=quiet) as poll:
+        last = None if timeout is None else timeout + _GRACE
+        with (
+            _writing(trace, pcap),
+            engine(kept, quiet=quiet) as poll,
+            interrupt.within(last, say.NO_END(value=timeout)),
+        ):
             result = scenario.run(seed, trace=trace, pcap=pcap, poll=poll, timeout=timeout)
         done = [name for name in (trace, pcap) if name is not None]
         if done:
