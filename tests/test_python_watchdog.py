@@ -218,6 +218,24 @@ def test_cells_of_a_notebook_go_on_after_a_timeout_and_after_an_interrupt(folder
     assert done.stdout.split() == ["RunError", "KeyboardInterrupt", "completed"], done.stderr
 
 
+def test_a_run_in_time_leaves_the_interpreter_as_it_was(folder: Path) -> None:
+    """An exception that is taken back makes CPython 3.11 hang under a profiler."""
+    done = script(
+        folder,
+        """
+        import sys
+
+        scenario = ab.Scenario.load("s.toml").set("duration", "250 ms")
+        plain = scenario.run().summary["trace_sha256"]
+        sys.setprofile(lambda *_: None)
+        again = scenario.run(timeout=600).summary["trace_sha256"]
+        sys.setprofile(None)
+        print(plain == again)
+        """,
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
+
+
 def test_nothing_is_raised_after_the_end(folder: Path) -> None:
     """Runs that end about when their time is over either end, or say that it was over; later code is left alone."""
     done = script(

@@ -29,6 +29,7 @@ class _Watch:
 
     def __init__(self) -> None:
         self.over = threading.Event()
+        self.struck = False
         self._thread = ctypes.c_ulong(threading.get_ident())
         self._lock = threading.Lock()
 
@@ -43,14 +44,26 @@ class _Watch:
         with self._lock:
             if self.over.is_set():
                 return False
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, ctypes.py_object(Late))
+            self.struck = True
+            self._raise()
             return True
 
+    def _raise(self) -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, ctypes.py_object(Late))
+
     def end(self) -> None:
-        """The call has ended: nothing is raised from now on."""
+        """The call has ended: `wait` raises nothing from now on."""
         with self._lock:
             self.over.set()
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, None)
+
+    def deliver(self) -> None:
+        """Raise `Late` here, in the thread of the call, in place of one that may still be on its way.
+
+        The C API can take one back, too, but then CPython 3.11 looks for it for ever.
+        """
+        self._raise()
+        while True:
+            pass
 
 
 def guarded(call: Callable[[], T], timeout: float | None) -> T:
@@ -81,8 +94,9 @@ def guarded(call: Callable[[], T], timeout: float | None) -> T:
                     watch.end()
                 except Late:  # raised before the end, and delivered now
                     continue
+            if watch.struck:
+                watch.deliver()
     except Late as error:
-        where = "".join(f", {note}" for note in getattr(error, "__notes__", ())[:1])
-    raise RunError(
-        f"timeout: not done after {timeout:g} s of wall-clock time{where}; allow more, or mend the algorithm"
-    )
+        notes = [note for e in (error, error.__context__) for note in getattr(e, "__notes__", ())]
+    said = f"timeout: not done after {timeout:g} s of wall-clock time{''.join(f', {note}' for note in notes[:1])}"
+    raise RunError(f"{said}; allow more, or mend the algorithm")
