@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from anabranch import plots
-    from anabranch._core import AlgorithmError, Move, Penalise, Queue, Resend, SendAll, Wait
+    from anabranch._core import AlgorithmError, Move, Penalise, Queue, Reordered, Resend, RunError, SendAll, Wait
     from anabranch.algorithms import math as math
     from anabranch.algorithms.controller import Controller
+    from anabranch.algorithms.detector import Detector
+    from anabranch.algorithms.judge import Judge
     from anabranch.algorithms.parameter import Parameter
+    from anabranch.algorithms.reduction import Reduction
     from anabranch.algorithms.scheduler import Scheduler
     from anabranch.captures.capture import Capture, CaptureError, analyze
     from anabranch.comparison import Comparison, compare
@@ -41,7 +44,9 @@ __all__ = [
     "CaptureError",
     "Comparison",
     "Controller",
+    "Detector",
     "Diagnosis",
+    "Judge",
     "Move",
     "Parameter",
     "Penalise",
@@ -49,9 +54,12 @@ __all__ = [
     "Provenance",
     "Queue",
     "Recommendation",
+    "Reduction",
+    "Reordered",
     "Resend",
     "ResultError",
     "Run",
+    "RunError",
     "Scenario",
     "ScenarioError",
     "Scheduler",
@@ -78,7 +86,9 @@ _HOME = {
     "CaptureError": "anabranch.captures.capture",
     "Comparison": "anabranch.comparison",
     "Controller": "anabranch.algorithms.controller",
+    "Detector": "anabranch.algorithms.detector",
     "Diagnosis": "anabranch.diagnosis",
+    "Judge": "anabranch.algorithms.judge",
     "Move": "anabranch._core",
     "Parameter": "anabranch.algorithms.parameter",
     "Penalise": "anabranch._core",
@@ -86,9 +96,12 @@ _HOME = {
     "Provenance": "anabranch.results.provenance",
     "Queue": "anabranch._core",
     "Recommendation": "anabranch.recommendation",
+    "Reduction": "anabranch.algorithms.reduction",
+    "Reordered": "anabranch._core",
     "Resend": "anabranch._core",
     "ResultError": "anabranch.results.directory",
     "Run": "anabranch.runs.run",
+    "RunError": "anabranch._core",
     "Scenario": "anabranch.scenario",
     "ScenarioError": "anabranch.scenario",
     "Scheduler": "anabranch.algorithms.scheduler",

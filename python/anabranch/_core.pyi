@@ -1,6 +1,6 @@
 """Types of the compiled extension (its source is ``crates/python/src/lib.rs``)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -137,11 +137,15 @@ class Path:
     def acked_between_last(self) -> int:
         """Octets acknowledged between the beginnings of the last two loss episodes."""
     @property
-    def oldest(self) -> tuple[int, int]: ...
+    def oldest(self) -> tuple[int, int]:
+        """First octet of our data stream that the oldest segment in flight carries, and the octet after its last."""
     @property
-    def acked_since_loss(self) -> tuple[int, int]: ...
-    def backlog(self) -> float: ...
-    def has_room(self) -> bool: ...
+    def acked_since_loss(self) -> tuple[int, int]:
+        """Octets acknowledged since the last loss episode began, and between the beginnings of the last two."""
+    def backlog(self) -> float:
+        """Octets assigned to the subflow that do not fit into its window now."""
+    def has_room(self) -> bool:
+        """Returns True if the window has room for a segment beside what is in flight and assigned."""
 
 class Offer:
     """What a scheduler knows when it is asked. Offsets count octets of our data stream."""
@@ -168,15 +172,27 @@ class Offer:
     def buffer(self) -> int:
         """Octets that the send buffer of the connection holds; 2**64 - 1 if it has no limit."""
     @property
-    def paths(self) -> tuple[Path, ...]: ...
-    def room(self) -> int: ...
-    def any(self) -> bool: ...
-    def fastest(self) -> int | None: ...
-    def open(self) -> int | None: ...
-    def works(self, i: int) -> bool: ...
-    def fastest_at_work(self) -> int | None: ...
-    def awaits(self, i: int) -> bool: ...
-    def head(self) -> int | None: ...
+    def paths(self) -> tuple[Path, ...]:
+        """All subflows, including those without room."""
+    def room(self) -> int:
+        """Octets of new data that the peer's window takes now."""
+    def any(self) -> bool:
+        """Returns True if some subflow may send."""
+    def fastest(self) -> int | None:
+        """Index of the established subflow with the lowest smoothed round-trip time, with or without room."""
+    def open(self) -> int | None:
+        """Index of the subflow with the lowest smoothed round-trip time among those that can send."""
+    def works(self, i: int) -> bool:
+        """Returns True if subflow `i` works.
+
+        It is established, its timer has not expired, and it is no backup while a regular subflow works.
+        """
+    def fastest_at_work(self) -> int | None:
+        """Index of the working subflow with the lowest smoothed round-trip time, with or without room."""
+    def awaits(self, i: int) -> bool:
+        """Returns True if subflow `i` works and has data in flight, so that waiting for room on it comes to an end."""
+    def head(self) -> int | None:
+        """Index of the subflow that has the oldest octet without a DATA_ACK in flight."""
 
 class RateSample:
     """A sample of the delivery rate (draft-ietf-ccwg-bbr, section 4.1)."""
@@ -211,6 +227,31 @@ class RateSample:
     @property
     def rate(self) -> float:
         """Octets per second; 0 if there is no valid interval."""
+
+class Arrivals:
+    """Segments that newly arrived, as an acknowledgement says.
+
+    Virtual time when a segment was sent, and the sequence number after its last octet.
+    """
+
+    @property
+    def original(self) -> tuple[float, int] | None:
+        """Of the segments that were never retransmitted, the one sent last: time in seconds, end."""
+    @property
+    def original_ns(self) -> tuple[int, int] | None:
+        """The same with the time in nanoseconds."""
+    @property
+    def copy(self) -> tuple[float, int] | None:
+        """Of the segments that were retransmitted, the one sent last: time in seconds, end."""
+    @property
+    def copy_ns(self) -> tuple[int, int] | None:
+        """The same with the time in nanoseconds."""
+    @property
+    def lowest(self) -> tuple[float, int] | None:
+        """Of the segments that were never retransmitted, the lowest: time in seconds, end."""
+    @property
+    def lowest_ns(self) -> tuple[int, int] | None:
+        """The same with the time in nanoseconds."""
 
 class AckSample:
     """What one acknowledgement says about a subflow. Sequence numbers are unwrapped: they grow without end."""
@@ -315,6 +356,9 @@ class AckSample:
     def duplicate_number(self) -> int | None:
         """TCP-DOOR: number of this acknowledgement among its duplicates; None without the option."""
     def delivered(self) -> int: ...
+    @property
+    def arrivals(self) -> Arrivals:
+        """Segments that newly arrived, for detection by time (RFC 8985 6.2)."""
 
 class Congestion:
     """Congestion was inferred."""
@@ -449,6 +493,239 @@ class Adjust:
     def acked(self) -> int | None:
         """Octets newly acknowledged, of "resume"."""
 
+class Sent:
+    """A segment in flight, as it was at the call that gave it."""
+
+    @property
+    def seq(self) -> int:
+        """First sequence number."""
+    @property
+    def end(self) -> int:
+        """Sequence number after the last octet."""
+    @property
+    def len(self) -> int:
+        """Octets of sequence space."""
+    @property
+    def data(self) -> int:
+        """Offset of its first octet in the data that the subflow has carried."""
+    @property
+    def sent_at(self) -> float:
+        """Virtual time when it was last sent, in seconds."""
+    @property
+    def sent_at_ns(self) -> int:
+        """Virtual time when it was last sent, in nanoseconds."""
+    @property
+    def transmissions(self) -> int:
+        """Number of transmissions, at most 255."""
+    @property
+    def is_fin(self) -> bool:
+        """It is the FIN, which has no payload."""
+    @property
+    def is_sacked(self) -> bool:
+        """It is SACKed."""
+    @property
+    def waits(self) -> bool:
+        """It is lost, and waits for its retransmission."""
+
+class Segments:
+    """Numbers of segments between SND.UNA and SND.NXT."""
+
+    @property
+    def all(self) -> int:
+        """All of them, the FIN included."""
+    @property
+    def sacked(self) -> int:
+        """SACKed."""
+    @property
+    def lost(self) -> int:
+        """Lost and not SACKed, whether or not they were retransmitted."""
+    @property
+    def retransmitted(self) -> int:
+        """Retransmitted since they counted as lost, and not SACKed."""
+
+class Outstanding:
+    """What a detector knows of the sender, besides the scoreboard."""
+
+    @property
+    def snd_una(self) -> int:
+        """Oldest unacknowledged sequence number."""
+    @property
+    def snd_nxt(self) -> int:
+        """Next sequence number to send."""
+    @property
+    def recover(self) -> int:
+        """`recover` of RFC 6582 3.2, plus one.
+
+        Without SACK, duplicate acknowledgements at or below it start no fast recovery.
+        """
+    @property
+    def duplicates(self) -> int:
+        """Duplicate acknowledgements since the last acknowledgement of new data."""
+    @property
+    def sack(self) -> bool:
+        """SACK blocks drive loss recovery."""
+    @property
+    def recovering(self) -> bool:
+        """Fast recovery, or slow start after a timeout, is in progress."""
+    @property
+    def mss(self) -> int:
+        """Payload of a full-sized segment in octets."""
+    @property
+    def srtt(self) -> float:
+        """Smoothed round-trip time in seconds; 0 before the first sample."""
+    @property
+    def srtt_ns(self) -> int:
+        """Smoothed round-trip time in nanoseconds."""
+    @property
+    def min_rtt(self) -> float:
+        """Minimum round-trip time in seconds; 0 before the first sample."""
+    @property
+    def min_rtt_ns(self) -> int:
+        """Minimum round-trip time in nanoseconds."""
+
+class Entry:
+    """State at the beginning of fast recovery."""
+
+    @property
+    def now(self) -> float:
+        """Virtual time in seconds."""
+    @property
+    def now_ns(self) -> int:
+        """Virtual time in nanoseconds."""
+    @property
+    def flight_size(self) -> int:
+        """FlightSize (RFC 5681 2) in octets."""
+    @property
+    def pipe(self) -> int:
+        """Octets in flight by the estimate of RFC 6675, without lost segments."""
+    @property
+    def sacked(self) -> int:
+        """Outstanding octets that are SACKed."""
+    @property
+    def delivered(self) -> int:
+        """Octets delivered by the acknowledgement that begins recovery."""
+    @property
+    def window(self) -> int:
+        """The controller's window after its reduction, in octets."""
+    @property
+    def mss(self) -> int:
+        """Payload of a full-sized segment in octets."""
+    @property
+    def sack(self) -> bool:
+        """SACK blocks drive loss recovery."""
+
+class Episode:
+    """A loss episode begins: the window is reduced, and a first segment is about to be retransmitted."""
+
+    @property
+    def now(self) -> float:
+        """Virtual time in seconds."""
+    @property
+    def now_ns(self) -> int:
+        """Virtual time in nanoseconds."""
+    @property
+    def cause(self) -> str:
+        """What began it: "fast_retransmit", "timeout" or "ecn"."""
+    @property
+    def snd_una(self) -> int:
+        """Oldest unacknowledged sequence number."""
+    @property
+    def snd_nxt(self) -> int:
+        """Next sequence number to send."""
+    @property
+    def timestamp(self) -> int:
+        """The timestamp (TSval, RFC 7323) of the first retransmission.
+
+        Of the one about to be sent, or of one of the oldest segment that is in flight already.
+        """
+    @property
+    def nested(self) -> bool:
+        """The timer expired during another episode."""
+
+class Scoreboard:
+    """The segments in flight of a subflow, oldest first, and what SACK says about them (RFC 6675 3).
+
+    It can be used only during the call that is given it.
+    """
+
+    def __len__(self) -> int:
+        """Number of segments in flight."""
+    def __iter__(self) -> Iterator[Sent]:
+        """The segments in flight, oldest first."""
+    def starting_at(self, seq: int) -> tuple[Sent, ...]:
+        """The segments in flight from the sequence number `seq` on."""
+    def ending_at(self, end: int) -> Sent | None:
+        """The segment in flight whose `end` is `end`; None if there is none."""
+    def front(self) -> Sent | None:
+        """The oldest segment in flight; None if there is none."""
+    def is_empty(self) -> bool:
+        """Returns True if no segment is in flight."""
+    def pipe(self) -> int:
+        """Octets in the network by the estimate of RFC 6675 4 (SetPipe)."""
+    def marked(self) -> int:
+        """Octets marked lost since the subflow began, each transmission for itself."""
+    def has_sacked(self) -> bool:
+        """Returns True if some segment in flight is SACKed."""
+    def is_unsacked(self) -> bool:
+        """Returns True if no segment in flight is SACKed."""
+    def has_lost(self) -> bool:
+        """Returns True if some segment is lost and not retransmitted yet."""
+    def outstanding(self) -> int:
+        """Number of segments in flight."""
+    def delivered(self) -> int:
+        """Segments that have reached the peer since the subflow began: acknowledged, or SACKed."""
+    def sacked_segments(self) -> int:
+        """Number of segments in flight that are SACKed."""
+    def sacked_octets(self) -> int:
+        """Octets in flight that are SACKed."""
+    def count(self) -> Segments:
+        """How many segments are in flight, SACKed, lost and retransmitted."""
+    def weight(self, len: int) -> int:
+        """Octets that a segment of `len` octets counts for in `pipe`."""
+    def high_sacked(self) -> int:
+        """The highest sequence number SACKed so far, plus one; 0 if there is none."""
+    def front_is_lost(self) -> bool:
+        """Returns True if the oldest segment in flight is marked lost."""
+    def front_is_retransmitted(self) -> bool:
+        """Returns True if the oldest segment in flight was retransmitted.
+
+        Since then it was neither acknowledged nor lost again since.
+        """
+    def update_lost(self, octets: int, islands: int) -> None:
+        """Mark the segments lost for which IsLost of RFC 6675 4 holds.
+
+        Above them more than `octets` octets, or `islands` discontiguous sequences, are SACKed.
+        """
+    def mark_lost(self, seq: int) -> None:
+        """Mark the segment that begins at `seq` lost, and its latest retransmission. A SACKed segment is not marked."""
+    def mark_all_lost(self, snd_una: int, snd_nxt: int) -> None:
+        """Mark all segments lost that are not SACKed, as after a timeout.
+
+        Those from `snd_una` to `snd_nxt`, which are `sender.snd_una` and `sender.snd_nxt`.
+        """
+    def unmark_lost(self) -> None:
+        """Take back the marks of segments that are lost and not retransmitted yet."""
+
+class Reordered:
+    """The verdict that segments were reordered (TCP-DOOR).
+
+    Suspend the congestion response for `hold` seconds, and undo a reduction that is not older than `undo` seconds.
+    """
+
+    def __init__(self, hold: float, undo: float) -> None: ...
+    @property
+    def hold(self) -> float:
+        """How long the congestion response is suspended (T1), in seconds."""
+    @property
+    def undo(self) -> float:
+        """Maximum age of a reduction that is undone (T2), in seconds."""
+
+class Recorder:
+    """What an object of an algorithm records through; `anabranch.algorithms.base.Algorithm.record` uses it."""
+
+    def record(self, name: str, value: float) -> None:
+        """Record `value` as `name` at the virtual time of the present call."""
+
 class AlgorithmError(RuntimeError):
     """An algorithm written in Python failed; the message names the algorithm, the virtual time, value and remedy."""
 
@@ -530,6 +807,7 @@ def run(
     series: bool = True,
     causes: bool = False,
     algorithms: Sequence[object] = (),
+    shortcuts: bool = True,
 ) -> Run: ...
 def analyze(
     files: Sequence[str],

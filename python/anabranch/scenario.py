@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
@@ -306,6 +307,7 @@ class Scenario:
         trace: "str | os.PathLike[str] | None" = None,
         pcap: "str | os.PathLike[str] | None" = None,
         poll: "Callable[[dict[str, Any]], None] | None" = None,
+        timeout: float | None = None,
     ) -> "Run":
         """Run it. The same scenario, seed and version give the same ``trace_sha256`` on every machine.
 
@@ -322,12 +324,24 @@ class Scenario:
         poll : callable, optional
             Called about 20 times a second with ``t`` and ``duration`` (virtual seconds), ``delivered`` and ``total``
             (octets; ``total`` may be None). What it raises ends the run.
+        timeout : float, optional
+            Seconds of wall-clock time that it may take.
 
         Returns
         -------
         Run
             Summary, series, figures.
+
+        Raises
+        ------
+        ScenarioError
+            If the scenario is not valid.
+        AlgorithmError
+            If an algorithm written in Python raises an exception, or returns or sets what is not allowed.
+        RunError
+            If it takes longer than `timeout`.
         """
+        from anabranch.algorithms.watchdog import guarded
         from anabranch.results import provenance
         from anabranch.runs.run import Run
 
@@ -336,10 +350,14 @@ class Scenario:
             events = None if trace is None else str(stack.enter_context(whole(trace)))
             packets = None if pcap is None else str(stack.enter_context(whole_files(pcap)))
             try:
-                done = _core.run(
+                algorithms = self.algorithms()
+                call = partial(
+                    _core.run,
                     *(self.toml, self.name, list(self.overrides), seed, events, poll, packets),
-                    algorithms=self.algorithms(),
+                    timeout=timeout,
+                    algorithms=algorithms,
                 )
+                done = guarded(call, timeout if algorithms else None)
             except _core.AlgorithmError as error:
                 if hasattr(error, "time"):
                     error.add_note(_replayed(error.time))
@@ -375,6 +393,8 @@ def with_class(classes: tuple[type[Algorithm], ...], cls: type[Algorithm]) -> tu
 
 def _replayed(time: float) -> str:
     """How to run a scenario up to the virtual time at which an algorithm failed."""
+    if not time > 0:
+        return "it failed before the first event of the run"
     last = f"{round(time * 1e9) - 1} ns"  # the run includes its last nanosecond
     return (
         f'to run up to there: scenario.set("duration", "{last}").run(trace="events.txt"), '

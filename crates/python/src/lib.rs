@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use algorithms::record::Owner;
 use algorithms::state::RunState;
 use anabranch_measures::items::Items;
 use anabranch_measures::measures as table;
@@ -27,6 +28,7 @@ use anabranch_sim::sim::tap::Taps;
 use anabranch_sim::sim::trace::Sink;
 use anabranch_sim::sim::world::Progress;
 use anabranch_stack::config::Registries;
+use anabranch_torture::without_shortcuts;
 use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -214,6 +216,10 @@ struct Run {
     resolved: Scenario,
     /// The algorithms that the scenario could name.
     known: Arc<Registries>,
+    /// What the algorithms written in Python have recorded.
+    state: Arc<RunState>,
+    /// For each connection and subflow its number on the host that sends the data.
+    numbers: Vec<Vec<Option<usize>>>,
     /// Text, name, overrides and seed: what it was read from.
     source: (String, String, Vec<(String, String)>, Option<u64>),
 }
@@ -241,7 +247,13 @@ impl Run {
 
     /// Time series of the sending subflows: a dictionary of arrays of equal length.
     fn subflows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        series(py, self.series.samples())
+        let dict = series(py, self.series.samples())?;
+        self.state.with_records(|records| {
+            for (name, values) in records.columns(self.series.samples(), |sample| self.owner(sample)) {
+                dict.set_item(name, values.into_pyarray(py))?;
+            }
+            Ok(dict)
+        })
     }
 
     /// The parts of transfers that have some: a dictionary of arrays of equal length, empty if none has.
@@ -272,6 +284,19 @@ impl Run {
             all().map(|(.., i)| seconds(i.latency())).collect::<Vec<_>>().into_pyarray(py),
         )?;
         Ok(dict)
+    }
+}
+
+impl Run {
+    /// Whose algorithms belong to a sample: those of the host that sends the data.
+    fn owner(&self, sample: &Sample) -> Owner {
+        let connection = sample.connection as usize;
+        let number = self.numbers.get(connection).and_then(|all| *all.get(sample.subflow as usize)?);
+        Owner {
+            connection,
+            active: self.resolved.connections[connection].transfer.up,
+            subflow: Some(number.unwrap_or(sample.subflow as usize)),
+        }
     }
 }
 
@@ -319,11 +344,11 @@ fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDic
 }
 
 /// Runs a scenario. Without the GIL, but for signals and `poll`, unless it has algorithms written
-/// in Python.
+/// in Python. Without `shortcuts` the engine takes no short paths, which changes no result.
 #[pyfunction]
 #[pyo3(signature = (
     text, name, overrides, seed=None, trace=None, poll=None, pcap=None, timeout=None, memory=None, series=true, causes=false,
-    algorithms=Vec::new()
+    algorithms=Vec::new(), shortcuts=true
 ))]
 #[allow(clippy::too_many_arguments)] // a call from Python, by name there
 fn run(
@@ -340,11 +365,16 @@ fn run(
     series: bool,
     causes: bool,
     algorithms: Vec<Bound<'_, PyAny>>,
+    shortcuts: bool,
 ) -> PyResult<Run> {
     let state = Arc::<RunState>::default();
     let known = algorithms::registries(&algorithms, &state)?;
     let budget = Limits { no_series: !series, causes, ..limits(timeout, memory)? }.begin();
-    let scenario = read(py, &text, &name, &overrides, seed, &known, &budget)?;
+    let mut scenario = read(py, &text, &name, &overrides, seed, &known, &budget)?;
+    algorithms::settle(&mut scenario, &algorithms, &state)?;
+    if !shortcuts {
+        scenario = without_shortcuts(&scenario);
+    }
     state.begin(scenario.seed);
     let unwritable = |e: std::io::Error| os_error("the trace", trace.as_deref().unwrap_or_default(), &e);
     let sink = match &trace {
@@ -405,8 +435,9 @@ fn run(
     if let Some(limit) = outcome.exceeded {
         return Err(RunError::new_err(limit.to_string()));
     }
-    let (events_hash, series, items) = (outcome.events_hash, outcome.series, outcome.items);
-    Ok(Run { summary, events_hash, series, items, resolved: scenario, known, source: (text, name, overrides, seed) })
+    let (events_hash, series, items, numbers) = (outcome.events_hash, outcome.series, outcome.items, outcome.numbers);
+    let source = (text, name, overrides, seed);
+    Ok(Run { summary, events_hash, series, items, resolved: scenario, known, state, numbers, source })
 }
 
 #[pymodule]

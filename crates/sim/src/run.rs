@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::legacy;
 use crate::scenario::{Connection, Protocol, Scenario, Stack};
 use crate::sim;
+use crate::sim::packet::{CLIENT, SERVER};
 use crate::sim::tap::Taps;
 use crate::sim::trace::Sink;
 use crate::sim::world::{End, Progress, World};
@@ -33,6 +34,9 @@ pub struct Run {
     pub series: Series,
     /// The parts of transfers that have some: connection, and they.
     pub items: Vec<(usize, Items)>,
+    /// For each connection, and each subflow of it, the number that the subflow has on the host that
+    /// sends the data; `None` if the subflow did not get there.
+    pub numbers: Vec<Vec<Option<usize>>>,
     /// The caller stopped it, or a limit did.
     pub stopped: bool,
     /// The limit that stopped it, if one did.
@@ -289,8 +293,19 @@ fn within(scenario: &Scenario, sink: Option<Sink>, taps: Option<Taps>, budget: &
         trace_error: outcome.trace_error.take(),
         capture_error: outcome.capture_error.take(),
         items: outcome.items(),
+        numbers: numbers(scenario, &outcome),
         series: outcome.series,
     }
+}
+
+fn numbers(scenario: &Scenario, outcome: &sim::world::Outcome) -> Vec<Vec<Option<usize>>> {
+    let connections = scenario.connections.iter().zip(&outcome.accounts);
+    connections
+        .map(|(connection, account)| {
+            let side = if connection.transfer.up { CLIENT } else { SERVER };
+            account.subflows.iter().map(|subflow| subflow.at[side]).collect()
+        })
+        .collect()
 }
 
 impl Run {
@@ -308,6 +323,7 @@ impl Run {
             events_hash: String::new(),
             series: Series::none(),
             items: Vec::new(),
+            numbers: Vec::new(),
             stopped: true,
             exceeded,
             trace_error,

@@ -127,7 +127,7 @@ pub struct Sacked {
 }
 
 /// The scoreboard of one subflow.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
     known: SackHistory,

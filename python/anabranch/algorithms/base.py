@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 if TYPE_CHECKING:
     from random import Random
 
-_RUN = ("_seed", "_random", "_recorder")
-"""Attributes that the run gives an object."""
-
 
 def of_package(cls: type) -> bool:
     """Whether a class is one of those of this package, which users derive from."""
@@ -18,7 +15,7 @@ def of_package(cls: type) -> bool:
 
 
 class Algorithm:
-    """An algorithm of a scenario; the base of `Controller` and `Scheduler`.
+    """An algorithm of a scenario; the base of `Controller`, `Scheduler`, `Detector`, `Reduction` and `Judge`.
 
     An object is made for each subflow (a scheduler: for each connection) of a run. ``__init__`` takes no arguments;
     when it is called, the object has the attributes that its kind documents and the values of its parameters.
@@ -56,6 +53,30 @@ class Algorithm:
         if found is None:
             found = self.__dict__["_random"] = Random(self.__dict__.get("_seed", ""))
         return found
+
+    def record(self, name: str, value: float) -> None:
+        """Record a value, which becomes a column of ``run.subflows``; ``run.plot.recorded(name)`` draws it.
+
+        A row has the last value that was recorded before its time, by the algorithm of its subflow, or by the scheduler
+        of its connection; NaN before the first. What a loss episode recorded stays when the episode is undone. A method
+        that is not told the time, such as `adjust`, records at the time of the call before. Outside of a run nothing
+        is recorded.
+
+        Parameters
+        ----------
+        name : str
+            Letters of ASCII, digits and ``_``, such as ``"alpha"``; no measure of Anabranch.
+        value : float
+            In a unit of your choice, which the name may say: ``"target_s"``. NaN stands for no value.
+
+        Raises
+        ------
+        AlgorithmError
+            If a column cannot have the name, or if a run records more than 64 names.
+        """
+        recorder = self.__dict__.get("_recorder")
+        if recorder is not None:
+            recorder.record(name, value)
 
     def snapshot(self) -> Self:
         """A copy with all its state, which the engine restores if a loss episode was spurious.

@@ -2,11 +2,18 @@
 
 import inspect
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anabranch._core import AlgorithmError
 from anabranch.algorithms.base import Algorithm, of_package
 from anabranch.algorithms.parameter import parameters_of
+
+if TYPE_CHECKING:
+    from anabranch._core import Recorder
+
+
+BASES = "ab.Controller, ab.Scheduler, ab.Detector, ab.Reduction or ab.Judge"
+"""What a message about a class that is none of these says."""
 
 
 class Description:
@@ -32,9 +39,11 @@ class Description:
         self.fairness = cls.fairness
         self.parameters = [parameter.row for parameter in parameters_of(cls)]
 
-    def make(self, values: dict[str, float], mss: int, initial_window: int, seed: str) -> Algorithm:
+    def make(
+        self, values: dict[str, float], mss: int, initial_window: int, seed: str, recorder: "Recorder"
+    ) -> Algorithm:
         """Make an object for a subflow or a connection."""
-        attributes: dict[str, Any] = {"_seed": seed, "mss": float(mss)}
+        attributes: dict[str, Any] = {"_seed": seed, "_recorder": recorder, "mss": float(mss)}
         if self.kind == "controller":
             initial = float(mss) * initial_window
             attributes |= {"cwnd": initial, "ssthresh": float("inf"), "initial": initial}
@@ -62,7 +71,7 @@ def check(cls: type) -> None:
     """Refuse what is no class of algorithms, and a class that lacks a method or defines one with wrong arguments."""
     place = _place(cls)
     if not (isinstance(cls, type) and issubclass(cls, Algorithm) and cls.kind):
-        raise AlgorithmError(f"{place} is no algorithm; derive the class from ab.Scheduler or ab.Controller")
+        raise AlgorithmError(f"{place} is no algorithm; derive the class from {BASES}")
     if missing := sorted(getattr(cls, "__abstractmethods__", ())):
         name = missing[0]
         raise AlgorithmError(f"{place} has no method {name}{_signature(_base(cls), name)}; a {cls.kind} needs it")

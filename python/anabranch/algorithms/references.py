@@ -13,7 +13,7 @@ from typing import Any
 
 from anabranch._core import AlgorithmError
 from anabranch.algorithms.base import Algorithm
-from anabranch.algorithms.description import Description, reference_of
+from anabranch.algorithms.description import BASES, Description, reference_of
 from anabranch.algorithms.parameter import parameters_of
 
 KINDS = ("controller", "scheduler", "detector", "reduction", "judge")
@@ -152,7 +152,7 @@ def _unnamed(module: ModuleType, place: str) -> AlgorithmError:
     """The error for a file without the name of a class."""
     found = _algorithms(module)
     if not found:
-        return AlgorithmError(f"{place} defines no algorithm; derive a class from ab.Scheduler or ab.Controller")
+        return AlgorithmError(f"{place} defines no algorithm; derive a class from {BASES}")
     names = ", ".join(cls.__name__ for cls in found)
     return AlgorithmError(f"{place} defines {names}; name the class: {place}:{found[0].__name__}")
 

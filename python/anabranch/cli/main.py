@@ -92,6 +92,8 @@ def _of_a_run(error: BaseException) -> tuple[str, int]:
         return _of_an_algorithm(error), EXIT_BAD_INPUT
     if isinstance(error, RunError) and str(error).startswith("memory:"):
         return str(error), EXIT_BAD_INPUT
+    if isinstance(error, RunError) and str(error).startswith("timeout:"):
+        return str(error), EXIT_FAILED
     return (
         f"internal error: {type(error).__name__}: {error}\n"
         "this is a fault of Anabranch; `--debug` shows where it happened",

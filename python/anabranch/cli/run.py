@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anabranch._core import duration
 from anabranch.cli.common import (
     answer,
     force_option,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from anabranch.runs.run import Run
+
+_GRACE = 2.0
+"""Seconds after ``--timeout`` in which a run ends by itself, and says what it was at."""
 
 
 @cli.command()
@@ -66,6 +70,7 @@ def demo(out: str, force: bool) -> int:
 @wide_option
 @click.option("--trace", metavar="FILE", help="Write one row per protocol event to FILE.")
 @click.option("--pcap", metavar="DIR", help="Write the packets of each interface to DIR, such as client-0.pcapng.")
+@click.option("--timeout", metavar="TIME", help='Wall-clock time that the run may take, such as "30 s".')
 @click.option("--quiet", is_flag=True, help="Print neither the table nor a progress line.")
 def run(
     file: str,
@@ -79,6 +84,7 @@ def run(
     wide: bool,
     trace: str | None,
     pcap: str | None,
+    timeout: str | None,
     quiet: bool,
 ) -> int:
     """Run the scenario in FILE ("-" reads standard input) and print a table.
@@ -93,11 +99,34 @@ def run(
         spare(trace, (), "--trace", force=force)
     if pcap is not None:
         spare_folder("--pcap", pcap)
+    limit = None if timeout is None else _seconds(timeout)
     form = form or ("json" if as_json else "csv" if as_csv else "none" if quiet else "text")
     scenario = read_scenario(file, changes)
     if pcap is not None:
         spare_captures(pcap, scenario, force=force)
-    return _run(scenario, seed=seed, out=out, force=force, trace=trace, pcap=pcap, form=form, wide=wide, quiet=quiet)
+    return _run(
+        scenario,
+        seed=seed,
+        out=out,
+        force=force,
+        trace=trace,
+        pcap=pcap,
+        timeout=limit,
+        form=form,
+        wide=wide,
+        quiet=quiet,
+    )
+
+
+def _seconds(text: str) -> float:
+    """The value of ``--timeout``."""
+    try:
+        seconds = duration(text)
+    except ScenarioError as error:
+        raise click.UsageError(f"--timeout: {error}") from None
+    if not seconds > 0:
+        raise click.UsageError(say.NO_TIME(value=text))
+    return seconds
 
 
 def _run(
@@ -108,6 +137,7 @@ def _run(
     force: bool = False,
     trace: str | None = None,
     pcap: str | None = None,
+    timeout: float | None = None,
     form: str = "text",
     wide: bool = False,
     quiet: bool = False,
@@ -126,8 +156,13 @@ def _run(
                 return say.TRACE_KEPT(file=trace)
             return interrupt.NOTHING
 
-        with _writing(trace, pcap), engine(kept, quiet=quiet) as poll:
-            result = scenario.run(seed, trace=trace, pcap=pcap, poll=poll)
+        last = None if timeout is None else timeout + _GRACE
+        with (
+            _writing(trace, pcap),
+            engine(kept, quiet=quiet) as poll,
+            interrupt.within(last, say.NO_END(value=timeout)),
+        ):
+            result = scenario.run(seed, trace=trace, pcap=pcap, poll=poll, timeout=timeout)
         done = [name for name in (trace, pcap) if name is not None]
         if done:
             interrupt.keep(f"{' and '.join(done)} {'is' if len(done) == 1 else 'are'} complete")

@@ -12,6 +12,7 @@ Examples
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
@@ -21,6 +22,7 @@ from anabranch.plots.latency import latency
 from anabranch.plots.lines import cwnd, in_flight, srtt
 from anabranch.plots.links import link_delay, offered
 from anabranch.plots.ooo_buffer import ooo_buffer
+from anabranch.plots.recorded import recorded, recorded_names, title_of
 from anabranch.plots.sequence import sequence
 from anabranch.plots.style import Look
 from anabranch.plots.throughput import throughput
@@ -45,6 +47,7 @@ __all__ = [
     "link_delay",
     "offered",
     "ooo_buffer",
+    "recorded",
     "render",
     "save",
     "sequence",
@@ -155,13 +158,26 @@ _VARYING: Mapping[str, Figure] = {
 """Of runs over links whose rate or delay varies."""
 
 ALL: Mapping[str, Figure] = {**FIGURES, **_PARTS, **_VARYING}
-"""Of any run."""
+"""Of any run, but for those of recorded values."""
+
+RECORDED = "recorded_"
+"""Begins the name of the figure of a value that algorithms recorded."""
 
 
 def figures_of(run: Drawable) -> Mapping[str, Figure]:
     """The figures that `run` has, by name."""
     parts = _PARTS if len(run.parts()) else {}
-    return {**FIGURES, **parts, **(_VARYING if len(run.links) else {})}
+    return {**FIGURES, **_recorded(run.subflows), **parts, **(_VARYING if len(run.links) else {})}
+
+
+def _recorded(frame: "pd.DataFrame") -> Mapping[str, Figure]:
+    """Figures of the values that algorithms recorded."""
+
+    def draw(name: str, frame: "pd.DataFrame", ax: "Axes | None" = None, **look: Unpack[Look]) -> "Axes":
+        return recorded(frame, name, ax, **look)
+
+    caption = "Values that the algorithm of each subflow recorded; of a scheduler, those of its connection."
+    return {RECORDED + name: Figure(partial(draw, name), title_of(name), caption) for name in recorded_names(frame)}
 
 
 def render(run: Drawable, names: Iterable[str] | None = None) -> dict[str, str]:
@@ -182,7 +198,8 @@ def image(run: Drawable, name: str, format: str, **look: Unpack[Look]) -> bytes:
     fitted: Look = {**look}
     fitted.pop("width", None)
     fitted.pop("height", None)
-    return picture(lambda ax: ALL[name].draw(ALL[name].data(run), ax, **told(run, fitted)), format, look)
+    figure = ALL.get(name) or figures_of(run)[name]
+    return picture(lambda ax: figure.draw(figure.data(run), ax, **told(run, fitted)), format, look)
 
 
 def told(run: Drawable, look: Look) -> Look:

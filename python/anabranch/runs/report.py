@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anabranch.measures import units
 from anabranch.measures.labels import connections_of
 from anabranch.measures.table import MEASURES
-from anabranch.plots import ALL
+from anabranch.plots import Figure, figures_of
 from anabranch.results.page import key_mark, page, picture, provenance_table, short_table
 from anabranch.runs.limits import largest_limit
 from anabranch.runs.text import COLUMNS, setting, subflow_columns, title_of, verdict
@@ -30,6 +30,7 @@ def report_html(run: "RunData", figures: Mapping[str, str], where: str) -> str:
         The result's directory as the commands in the report name it.
     """
     title = escape(title_of(run))
+    known = figures_of(run)
     where = shlex.quote(where)
     body = [
         f"<h1>{title}</h1>",
@@ -40,7 +41,7 @@ def report_html(run: "RunData", figures: Mapping[str, str], where: str) -> str:
         "<h2>Subflows</h2>",
         subflow_table(run),
         "<h2>Over time</h2>",
-        *(_figure(name, svg, where) for name, svg in figures.items()),
+        *(_figure(name, known[name], svg, where) for name, svg in figures.items()),
         "<h2>How it was made</h2>",
         _provenance(run),
         "<p>The same scenario, seed and version give the same run on every machine. To make it again from this file "
@@ -121,8 +122,7 @@ def subflow_table(run: "RunData") -> str:
     return short_table(head, rows, [flow["goodput_mbps"] for flow in flows], whole)
 
 
-def _figure(name: str, svg: str, where: str) -> str:
-    figure = ALL[name]
+def _figure(name: str, figure: Figure, svg: str, where: str) -> str:
     command = f"<code>anabranch plot {escape(where)} --figure {name}</code>"
     return picture(svg, f"{figure.title} over time", f"{escape(figure.caption)}<br>{command}")
 

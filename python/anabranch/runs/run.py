@@ -29,7 +29,7 @@ class Run(RunData):
     subflows : pandas.DataFrame
         One row per sample and subflow: ``t`` (s), ``connection``, ``subflow``, ``cwnd`` and ``ssthresh`` (octets),
         ``srtt`` (s), ``rtt_samples``, ``rto`` (s), ``in_flight`` and ``delivered`` (octets), ``ooo_buffer`` (packets),
-        ``ooo_buffer_bytes`` (octets).
+        ``ooo_buffer_bytes`` (octets), and what algorithms written in Python recorded.
     items : pandas.DataFrame
         One row per message, object of a page or segment of a film, for transfers that have them: ``connection``,
         ``kind``, ``number``, ``bytes``, ``asked``, ``done``, ``latency`` (s; NaN for what did not arrive).
@@ -38,7 +38,7 @@ class Run(RunData):
         ``carried`` (bit/s), ``delay`` (s; NaN where nothing got through).
     plot : Plots
         ``run.plot.cwnd()``, ``.throughput()``, ``.ooo_buffer()``, ``.srtt()``, ``.latency()``,
-        ``.offered()``, ``.link_delay()``.
+        ``.offered()``, ``.link_delay()``, ``.recorded("alpha")``.
 
     Examples
     --------
@@ -150,6 +150,12 @@ class Plots:
     def link_delay(self, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
         """Delay of each link over time, without queues; ValueError if no link varies."""
         return self._draw("link_delay", ax, look)
+
+    def recorded(self, name: str, ax: "Axes | None" = None, **look: "Unpack[Look]") -> "Axes":
+        """Values that algorithms recorded as `name` over time; ValueError if there are none."""
+        from anabranch.plots import recorded, told
+
+        return recorded(self.run.subflows, name, ax, **told(self.run, look))
 
     def _draw(self, name: str, ax: "Axes | None", look: "Look") -> "Axes":
         from anabranch.plots import figures_of, told

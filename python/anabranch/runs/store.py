@@ -174,6 +174,7 @@ class RunDraft(Draft):
         return is_result(folder)
 
     def _foreign(self, folder: Path) -> list[str]:
-        from anabranch.plots import ALL
+        from anabranch.plots import ALL, RECORDED
 
-        return foreign(folder, {SUMMARY, SERIES, ITEMS, SCENARIO, PROVENANCE, REPORT}, ALL)
+        recorded = [file.stem for file in folder.iterdir() if file.name.startswith(RECORDED)]
+        return foreign(folder, {SUMMARY, SERIES, ITEMS, SCENARIO, PROVENANCE, REPORT}, [*ALL, *recorded])

@@ -103,6 +103,10 @@ ENGINE_FAULT = Sentence("What arrived is not what was sent. This is a fault of t
 # Errors.
 
 ONE_FORM = Phrase("--json, --csv and --format: give only one of them")
+NO_TIME = Phrase('--timeout {value}: a run cannot take no time; give more, such as "30 s"')
+NO_END = Phrase(
+    "timeout: not done after {value} s of wall-clock time, in a call that cannot be ended; does an algorithm sleep?"
+)
 TRACE_IS_SCENARIO = Phrase("--trace {file}: this would overwrite the scenario file; name another file")
 TRACE_FAILED = Phrase("cannot write the trace '{file}': {error}")
 PCAP_FAILED = Phrase("cannot write captures to '{folder}': {error}")

@@ -7,10 +7,11 @@ is its result: a row that says so.
 import json
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from anabranch import _core
+from anabranch.algorithms.watchdog import guarded
 from anabranch.results import provenance
 from anabranch.scenario import Scenario, ScenarioError
 from anabranch.sweeps.plan import Options, engine
@@ -88,7 +89,8 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
         try:
             algorithms = scenario.algorithms()
             own: dict[str, Any] = {"algorithms": algorithms} if algorithms else {}
-            run = _core.run(
+            call = partial(
+                _core.run,
                 scenario.toml,
                 scenario.name,
                 list(scenario.overrides),
@@ -101,6 +103,7 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
                 options.series > 0,
                 **own,
             )
+            run = guarded(call, options.timeout if algorithms else None)
             summary, events = run.summary, getattr(run, "events_hash", "")
             status = json.loads(summary)["status"]
             series = _series(run, options.series) if options.series else ""

@@ -39,6 +39,13 @@ impl Wait {
     }
 }
 
+impl Wait {
+    /// Latest virtual time of the next question.
+    pub fn until_instant(&self) -> Option<Instant> {
+        self.until.map(Instant)
+    }
+}
+
 /// Send the next segment of new data on each of `subflows`; those that cannot send are skipped.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct SendAll {

@@ -1,16 +1,25 @@
 //! The description of a class of Python, and its factory.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use anabranch_stack::controller::Controller;
+use anabranch_stack::detector::Detector;
+use anabranch_stack::judge::Judge;
+use anabranch_stack::reduction::Reduction;
 use anabranch_stack::registry::{Factory, Fairness, Info, Need, Parameter, Setup, Unit, Values};
 use anabranch_stack::scheduler::Scheduler;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::AlgorithmError;
 use super::controller::PyController;
+use super::detector::PyDetector;
 use super::instance::Instance;
+use super::judge::PyJudge;
+use super::record::Owner;
+use super::recorder::Recorder;
+use super::reduction::PyReduction;
 use super::scheduler::PyScheduler;
 use super::state::RunState;
 
@@ -52,7 +61,7 @@ const FAIRNESS: &[(&str, Fairness)] = &[("connection", Fairness::Connection), ("
 fn named<T: Copy>(table: &[(&str, T)], word: &str, what: &str, class: &str) -> PyResult<T> {
     table.iter().find(|(name, _)| *name == word).map(|&(_, value)| value).ok_or_else(|| {
         let known = table.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-        PyValueError::new_err(format!("{class}: {what} has no \"{word}\"; choices: {known}"))
+        AlgorithmError::new_err(format!("{class}: {what} has no \"{word}\"; choices: {known}"))
     })
 }
 
@@ -60,18 +69,18 @@ impl Description {
     /// Reads the description.
     pub fn read(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let text = |name: &str| object.getattr(name)?.extract::<String>();
-        let label = text("label")?;
-        let mut info = Info::owned(text("name")?, text("summary")?);
+        let (name, label) = (text("name")?, text("label")?);
+        let mut info = Info::owned(name.clone(), text("summary")?);
         info.source = text("source")?.into();
         info.validated = "written in Python by the user".into();
         let needs: Vec<String> = object.getattr("needs")?.extract()?;
-        let needs = needs.iter().map(|word| named(NEEDS, word, "needs", &label)).collect::<PyResult<Vec<_>>>()?;
+        let needs = needs.iter().map(|word| named(NEEDS, word, "needs", &name)).collect::<PyResult<Vec<_>>>()?;
         info.needs = needs.into();
         let fairness: Option<String> = object.getattr("fairness")?.extract()?;
-        info.fairness = fairness.map(|word| named(FAIRNESS, &word, "fairness", &label)).transpose()?;
+        info.fairness = fairness.map(|word| named(FAIRNESS, &word, "fairness", &name)).transpose()?;
         let rows: Vec<Row> = object.getattr("parameters")?.extract()?;
         let parameters = rows.into_iter().map(|(name, unit, default, least, most, meaning)| {
-            let unit = named(UNITS, &unit, "the unit of a parameter", &label)?;
+            let unit = named(UNITS, &unit, "the unit of a parameter", &name)?;
             Ok(Parameter::owned(name, unit, default, (least, most), meaning))
         });
         info.parameters = parameters.collect::<PyResult<Vec<_>>>()?.into();
@@ -87,6 +96,10 @@ pub struct PyFactory {
     kind: String,
     description: Py<PyAny>,
     run: Arc<RunState>,
+    /// Number of the connection in the scenario.
+    connection: usize,
+    /// Instances made so far.
+    made: AtomicU64,
 }
 
 impl PyFactory {
@@ -96,7 +109,22 @@ impl PyFactory {
             kind: described.kind.clone(),
             description: object.clone().unbind(),
             run: run.clone(),
+            connection: 0,
+            made: AtomicU64::new(0),
         }
+    }
+
+    /// The same factory for the connection with the number `connection`.
+    pub fn within(self, connection: usize) -> Self {
+        Self { connection, ..self }
+    }
+
+    /// Whose values the next instance records.
+    fn owner(&self, setup: &Setup) -> Owner {
+        let made = self.made.fetch_add(1, Relaxed);
+        // The host that opens a connection makes its scheduler before the other host does.
+        let active = setup.subflow.map_or(made == 0, |subflow| subflow.active);
+        Owner { connection: self.connection, active, subflow: setup.subflow.map(|subflow| subflow.index) }
     }
 
     /// A new object of the class.
@@ -108,7 +136,8 @@ impl PyFactory {
                 given.set_item(&*parameter.name, value)?;
             }
             let seed = self.run.next_seed(&name);
-            let arguments = (given, setup.mss, setup.initial_window, seed);
+            let recorder = Recorder::new(self.run.clone(), self.owner(setup));
+            let arguments = (given, setup.mss, setup.initial_window, seed, recorder);
             self.description.call_method1(py, "make", arguments)
         });
         match made {
@@ -137,4 +166,10 @@ macro_rules! factory {
         }
     )*};
 }
-factory!(Controller by PyController, Scheduler by PyScheduler);
+factory!(
+    Controller by PyController,
+    Scheduler by PyScheduler,
+    Detector by PyDetector,
+    Reduction by PyReduction,
+    Judge by PyJudge
+);

@@ -7,6 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::AlgorithmError;
+use super::answer::truth;
+use super::decision::shown;
 use super::state::RunState;
 
 /// An object of a class of Python, with the run that it belongs to.
@@ -88,6 +90,43 @@ impl Instance {
         T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
     {
         self.object.bind(py).call_method0(method)?.extract().map_err(Into::into)
+    }
+
+    /// What `read` reads in what `method` returned; ends the run if `read` finds nothing.
+    #[inline]
+    pub fn answer<T>(
+        &self,
+        method: &str,
+        value: &Bound<'_, PyAny>,
+        read: impl Fn(&Bound<'_, PyAny>) -> Option<T>,
+        wanted: impl FnOnce() -> String,
+    ) -> T {
+        read(value).unwrap_or_else(|| self.refuse(format!("{method} returned {}; return {}", shown(value), wanted())))
+    }
+
+    /// What `read` reads in what an overridden method returns; `None` if the class leaves it as it is.
+    pub fn asked<T, A>(
+        &self,
+        method: &Method,
+        name: &str,
+        arguments: A,
+        read: impl Fn(&Bound<'_, PyAny>) -> Option<T>,
+        wanted: impl FnOnce() -> String,
+    ) -> Option<T>
+    where
+        A: for<'py> pyo3::call::PyCallArgs<'py>,
+    {
+        let method = method.as_ref()?;
+        Python::attach(|py| {
+            let value = self.or_fail(method.bind(py).call1(arguments));
+            Some(self.answer(name, &value, read, wanted))
+        })
+    }
+
+    /// What a method of the object without arguments returns: True or False.
+    pub fn asked_truth(&self, py: Python<'_>, method: &str) -> PyResult<bool> {
+        let value = self.object.bind(py).call_method0(method)?;
+        Ok(self.answer(&format!("{method}()"), &value, truth, || "True or False".to_owned()))
     }
 
     /// The value, or the end of the run.

@@ -5,14 +5,21 @@
 //! up to the binding, which raises the error.
 
 mod adjust;
+mod answer;
 mod controller;
 mod decision;
 mod description;
+mod detector;
 mod instance;
+mod judge;
 mod offer;
 mod path;
+pub mod record;
+mod recorder;
+mod reduction;
 mod sample;
 mod scheduler;
+mod scoreboard;
 pub mod state;
 mod view;
 mod window;
@@ -20,9 +27,13 @@ mod window;
 use std::sync::Arc;
 
 use anabranch_sim::algorithms::registered;
+use anabranch_sim::scenario::Scenario;
 use anabranch_stack::config::Registries;
 use anabranch_stack::controller::Controller;
-use anabranch_stack::registry::Factory;
+use anabranch_stack::detector::Detector;
+use anabranch_stack::judge::Judge;
+use anabranch_stack::reduction::Reduction;
+use anabranch_stack::registry::{Choice, Factory, Kind};
 use anabranch_stack::scheduler::Scheduler;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -50,6 +61,9 @@ pub fn registries(given: &[Bound<'_, PyAny>], run: &Arc<RunState>) -> PyResult<A
         let added = match described.kind.as_str() {
             "controller" => all.add(Arc::new(factory) as Arc<dyn Factory<dyn Controller>>),
             "scheduler" => all.add(Arc::new(factory) as Arc<dyn Factory<dyn Scheduler>>),
+            "detector" => all.add(Arc::new(factory) as Arc<dyn Factory<dyn Detector>>),
+            "reduction" => all.add(Arc::new(factory) as Arc<dyn Factory<dyn Reduction>>),
+            "judge" => all.add(Arc::new(factory) as Arc<dyn Factory<dyn Judge>>),
             kind => return Err(PyValueError::new_err(format!("there is no kind of algorithms \"{kind}\""))),
         };
         added.map_err(|e| AlgorithmError::new_err(e.to_string()))?;
@@ -57,12 +71,49 @@ pub fn registries(given: &[Bound<'_, PyAny>], run: &Arc<RunState>) -> PyResult<A
     Ok(known)
 }
 
+/// Gives each connection of `scenario` factories of its own for the algorithms `given` that it names,
+/// so that what they record is known by its connection.
+pub fn settle(scenario: &mut Scenario, given: &[Bound<'_, PyAny>], run: &Arc<RunState>) -> PyResult<()> {
+    for object in given {
+        let described = Description::read(object)?;
+        for (i, connection) in scenario.connections.iter_mut().enumerate() {
+            let factory = PyFactory::new(&described, object, run).within(i);
+            let config = &mut connection.config;
+            match described.kind.as_str() {
+                "controller" => settled(&mut config.controller, factory),
+                "scheduler" => settled(&mut config.scheduler, factory),
+                "detector" => settled(&mut config.detector, factory),
+                "reduction" => settled(&mut config.reduction, factory),
+                _ => settled(&mut config.judge, factory),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts `factory` in the place of a choice of the same name.
+fn settled<T: ?Sized + Kind>(choice: &mut Choice<T>, factory: PyFactory)
+where
+    PyFactory: Factory<T>,
+{
+    if choice.name() != Factory::<T>::info(&factory).name {
+        return;
+    }
+    let values: Vec<_> = choice.values().iter().map(|(p, value)| (p.name.to_string(), value)).collect();
+    let given = values.into_iter().try_fold(Choice::new(factory), |choice, (name, value)| choice.with(&name, value));
+    *choice = given.expect("the same parameters");
+}
+
 /// The exception that a run ends with: what an algorithm raised if it is no `Exception`, such as
 /// `KeyboardInterrupt`, else an `AlgorithmError` with the algorithm and the virtual time.
 pub fn raised(py: Python<'_>, fault: Fault) -> PyErr {
     let Fault { error, algorithm, at } = fault;
     if !error.is_instance_of::<PyException>(py) {
-        return error;
+        let at = format!("in {algorithm}, at {} s of virtual time", at.as_secs_f64());
+        return match error.value(py).call_method1("add_note", (at,)) {
+            Ok(_) => error,
+            Err(failed) => failed,
+        };
     }
     let own = error.is_instance_of::<AlgorithmError>(py);
     let class = error.get_type(py);
@@ -92,10 +143,19 @@ pub fn add(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<decision::Penalise>()?;
     m.add_class::<sample::AckSample>()?;
     m.add_class::<sample::RateSample>()?;
+    m.add_class::<sample::Arrivals>()?;
     m.add_class::<sample::Congestion>()?;
     m.add_class::<sample::Departure>()?;
     m.add_class::<sample::LostSegment>()?;
     m.add_class::<sample::Assignment>()?;
     m.add_class::<adjust::Adjust>()?;
+    m.add_class::<recorder::Recorder>()?;
+    m.add_class::<scoreboard::Scoreboard>()?;
+    m.add_class::<scoreboard::Sent>()?;
+    m.add_class::<scoreboard::Segments>()?;
+    m.add_class::<detector::Outstanding>()?;
+    m.add_class::<reduction::Entry>()?;
+    m.add_class::<judge::Episode>()?;
+    m.add_class::<judge::Reordered>()?;
     window::add(m)
 }

@@ -4,7 +4,7 @@ use anabranch_stack::controller::{self, Cause};
 use anabranch_stack::sample as engine;
 use anabranch_stack::scheduler;
 use anabranch_stack::seq::Seq;
-use anabranch_stack::time::Duration;
+use anabranch_stack::time::{Duration, Instant};
 
 use super::view::copied_view;
 
@@ -44,6 +44,37 @@ copied_view! {
         app_limited: bool = r.app_limited;
         /// Octets per second; 0 if there is no valid interval.
         rate: f64 = r.rate();
+    }
+    also {}
+}
+
+/// Time in seconds, and sequence number.
+fn at_seconds((at, end): (Instant, Seq)) -> (f64, u64) {
+    (at.0 as f64 / 1e9, end.0)
+}
+
+/// Time in nanoseconds, and sequence number.
+fn at_nanoseconds((at, end): (Instant, Seq)) -> (u64, u64) {
+    (at.0, end.0)
+}
+
+copied_view! {
+    /// Segments that newly arrived, as an acknowledgement says: virtual time when a segment was sent,
+    /// and the sequence number after its last octet.
+    Arrivals of engine::Arrivals, a
+    {
+        /// Of the segments that were never retransmitted, the one sent last: time in seconds, end.
+        original: Option<(f64, u64)> = a.original.map(at_seconds);
+        /// The same with the time in nanoseconds.
+        original_ns: Option<(u64, u64)> = a.original.map(at_nanoseconds);
+        /// Of the segments that were retransmitted, the one sent last: time in seconds, end.
+        copy: Option<(f64, u64)> = a.copy.map(at_seconds);
+        /// The same with the time in nanoseconds.
+        copy_ns: Option<(u64, u64)> = a.copy.map(at_nanoseconds);
+        /// Of the segments that were never retransmitted, the lowest: time in seconds, end.
+        lowest: Option<(f64, u64)> = a.lowest.map(|(end, at)| at_seconds((at, end)));
+        /// The same with the time in nanoseconds.
+        lowest_ns: Option<(u64, u64)> = a.lowest.map(|(end, at)| at_nanoseconds((at, end)));
     }
     also {}
 }
@@ -116,6 +147,8 @@ copied_view! {
         sacked_before: bool = a.sacked_before;
         /// End of the highest newly SACKed segment that was never retransmitted; None without one.
         sacked_original: Option<u64> = a.sacked_original.map(|seq| seq.0);
+        /// Segments that newly arrived, for detection by time (RFC 8985 6.2).
+        arrivals: Arrivals = Arrivals::new(a.arrivals);
         /// TCP-DOOR: the receiver reports data out of order.
         data_reordered: bool = a.data_reordered;
         /// TCP-DOOR: number of this acknowledgement among its duplicates; None without the option.

@@ -2,11 +2,13 @@
 //! the run.
 
 use std::panic::resume_unwind;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 use anabranch_stack::time::Instant;
 use pyo3::prelude::*;
+
+use super::record::{Owner, Records};
 
 /// State that the algorithms of one run share.
 #[derive(Debug, Default)]
@@ -15,6 +17,7 @@ pub struct RunState {
     seed: AtomicU64,
     made: AtomicU64,
     fault: Mutex<Option<Fault>>,
+    records: Mutex<Records>,
 }
 
 /// An error of an algorithm.
@@ -50,11 +53,24 @@ impl RunState {
         format!("{} {algorithm} {number}", self.seed.load(Relaxed))
     }
 
+    /// Records `value` as `name` at the virtual time of the present call.
+    ///
+    /// # Errors
+    /// If a column cannot have this name.
+    pub fn record(&self, owner: Owner, name: &str, value: f64) -> Result<(), String> {
+        self.with_records(|records| records.record(self.now.load(Relaxed), owner, name, value))
+    }
+
+    /// Gives `f` what has been recorded.
+    pub fn with_records<T>(&self, f: impl FnOnce(&mut Records) -> T) -> T {
+        f(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Ends the run with `error`.
     #[cold]
     pub fn fail(&self, algorithm: &str, error: PyErr) -> ! {
         let at = Instant(self.now.load(Relaxed));
-        let mut fault = self.fault.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         fault.get_or_insert(Fault { error, algorithm: algorithm.to_owned(), at });
         drop(fault);
         resume_unwind(Box::new(Failed))
@@ -62,6 +78,6 @@ impl RunState {
 
     /// The error that ended the run, if one did.
     pub fn take_fault(&self) -> Option<Fault> {
-        self.fault.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -10,6 +10,7 @@ use core::fmt::Debug;
 
 use crate::registry::{Builtin, Kind};
 pub use crate::sample::AckSample;
+use crate::time::Instant;
 
 pub mod prr;
 pub mod rfc6675;
@@ -18,6 +19,8 @@ pub mod rfc6675;
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Entry {
+    /// Time of the event.
+    pub now: Instant,
     /// FlightSize (RFC 5681 2) in octets.
     pub flight_size: u64,
     /// Octets in flight by the estimate of RFC 6675, without lost segments.

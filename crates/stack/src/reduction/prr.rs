@@ -124,7 +124,16 @@ mod tests {
         let mut prr = Prr::default();
         let (flight_size, mut pipe, window) = (20 * MSS, 16 * MSS, 10 * MSS);
         let sacked = 3 * MSS;
-        prr.on_enter(&Entry { flight_size, pipe, sacked, delivered: MSS, window, mss: MSS as u32, sack: true });
+        prr.on_enter(&Entry {
+            flight_size,
+            pipe,
+            sacked,
+            delivered: MSS,
+            window,
+            mss: MSS as u32,
+            sack: true,
+            ..Entry::default()
+        });
         if let Some(octets) = recover_fs {
             prr.recover_fs = octets;
             (prr.delivered, prr.out) = (0, 0);
@@ -173,6 +182,7 @@ mod tests {
                 window: 10 * MSS,
                 mss,
                 sack: true,
+                ..Entry::default()
             };
             prr.on_enter(&entry);
             prr

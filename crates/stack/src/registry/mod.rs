@@ -27,12 +27,29 @@ pub struct Setup {
     pub mss: u32,
     /// Initial window in segments (RFC 6928).
     pub initial_window: u32,
+    /// The subflow that the algorithm is for; `None` for a scheduler.
+    pub subflow: Option<Place>,
+}
+
+/// The subflow that an algorithm is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the subflow in its connection on this host.
+    pub index: usize,
+    /// This host opens the subflow (active OPEN, RFC 9293 3.10.1).
+    pub active: bool,
 }
 
 impl Setup {
     /// Segments of `mss` octets of payload, and a window of `initial_window` of them.
     pub const fn new(mss: u32, initial_window: u32) -> Self {
-        Self { mss, initial_window }
+        Self { mss, initial_window, subflow: None }
+    }
+
+    /// The same for an algorithm of the subflow `subflow`.
+    #[must_use]
+    pub const fn of(self, subflow: Place) -> Self {
+        Self { subflow: Some(subflow), ..self }
     }
 }
 

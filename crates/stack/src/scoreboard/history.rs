@@ -4,7 +4,7 @@ use crate::seq::Seq;
 
 /// The SACK blocks processed last. A receiver repeats a block while it grows (RFC 2018 4), so a
 /// sender that processes only the growth does work in proportion to what is newly SACKed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SackHistory {
     blocks: [(Seq, Seq); 4],
     /// Index of the entry that the next new block replaces.

@@ -104,7 +104,7 @@ impl Subflow {
         let iss = Seq::initial(iss);
         Self {
             id,
-            sender: Sender::new(id, config, iss),
+            sender: Sender::new(id, config, iss, active),
             acks: Acknowledgements::new(config),
             state: if active { State::SynSent } else { State::SynReceived },
             iss,

@@ -33,7 +33,16 @@ fn recover(reduction: &mut dyn Reduction, rng: &mut Rng) {
     let most = pipe.max(window) + MSS;
     let mss = MSS as u32;
     let flight_size = MSS * segments;
-    reduction.on_enter(&Entry { flight_size, pipe, sacked: MSS * sacked, delivered: MSS, window, mss, sack: true });
+    reduction.on_enter(&Entry {
+        flight_size,
+        pipe,
+        sacked: MSS * sacked,
+        delivered: MSS,
+        window,
+        mss,
+        sack: true,
+        ..Entry::default()
+    });
     let mut left = 0;
     for _ in 0..2 * segments {
         // What may leave, leaves.

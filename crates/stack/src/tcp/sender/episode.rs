@@ -234,6 +234,7 @@ impl Sender {
         self.recovery.begin_fast(self.nxt, retransmit_first);
         self.board.begin_episode(self.una);
         self.reduction.on_enter(&reduction::Entry {
+            now,
             flight_size: self.flight_size(),
             pipe: self.board.pipe(),
             sacked: self.board.sacked_octets(),

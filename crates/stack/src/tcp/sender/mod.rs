@@ -37,7 +37,7 @@ use crate::event::SubflowId;
 use crate::judge::{Judge, Response};
 use crate::path::{Path, Recovery as Episode};
 use crate::reduction::{self, Reduction};
-use crate::registry::Need;
+use crate::registry::{Need, Place};
 use crate::seq::Seq;
 use crate::time::{Duration, Instant};
 
@@ -147,8 +147,10 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub fn new(id: SubflowId, config: &Config, iss: Seq) -> Self {
-        let (detector, judge) = (config.detector.make(&config.setup()), config.judge.make(&config.setup()));
+    /// The sending half of the subflow `id`, which begins at `iss`. `active`: this host opens the subflow.
+    pub fn new(id: SubflowId, config: &Config, iss: Seq, active: bool) -> Self {
+        let setup = config.setup().of(Place { index: id, active });
+        let (detector, judge) = (config.detector.make(&setup), config.judge.make(&setup));
         Self {
             id,
             rules: Rules::of(config, &*detector, &*judge),
@@ -163,7 +165,7 @@ impl Sender {
             recovery: Recovery::new(iss),
             judge,
             detector,
-            reduction: config.reduction.make(&config.setup()),
+            reduction: config.reduction.make(&setup),
             board: Scoreboard::default(),
             rto_at: OFF,
             due: Due::default(),
@@ -172,7 +174,7 @@ impl Sender {
             mss: config.mss,
             una: iss,
             nxt: iss,
-            controller: Steering::of(config),
+            controller: Steering::of(config, &setup),
             rtt: Rtt::new(config),
         }
     }

@@ -6,7 +6,7 @@ use core::fmt;
 use crate::config::Config;
 use crate::controller::{Adjust, Congestion, Controller, Departure, Window};
 use crate::path::Path;
-use crate::registry::Need;
+use crate::registry::{Need, Setup};
 use crate::sample::{AckSample, LostSegment};
 use crate::time::Instant;
 
@@ -28,9 +28,9 @@ impl fmt::Debug for Steering {
 
 impl Steering {
     /// The controller of a new subflow.
-    pub fn of(config: &Config) -> Self {
+    pub fn of(config: &Config, setup: &Setup) -> Self {
         let departures = config.controller.info().needs.contains(&Need::Departures);
-        Self::new(config.controller.make(&config.setup()), departures)
+        Self::new(config.controller.make(setup), departures)
     }
 
     /// Takes over `controller`. `departures`: it wants to be told of them.
