@@ -7,7 +7,7 @@
 //! one is a stub, and one discards acknowledgements on purpose. So it shares nothing with the
 //! engine (`anabranch_stack`) but the clock and the simulated network, which carries its segments
 //! with their own lengths. `stack = "legacy-2011"` selects it. Comments here cite the numbered
-//! rules of `docs/legacy.md`; `docs/legacy-validation.md` says how far its results agree with those
+//! rules of `rules.md`; `docs/legacy-validation.md` says how far its results agree with those
 //! of the original.
 //!
 //! - [`sender`]: staging buffer, scheduler, acknowledgements, timers

@@ -1,4 +1,4 @@
-//! How the 2011 model reacts to a duplicate ACK under each `recovery` (docs/legacy.md, rule 6).
+//! How the 2011 model reacts to a duplicate ACK under each `recovery` (rules.md, rule 6).
 //!
 //! "None" is fast retransmit (rule 5.2): every segment counts the duplicates charged to it, the
 //! count is never reset, and at exactly three the window is cut and that one segment retransmitted.

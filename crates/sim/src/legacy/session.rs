@@ -29,7 +29,7 @@ use crate::sim::session::{Session, Slot};
 mod data;
 mod handshake;
 
-/// Upper bound, exclusive, of random initial sequence numbers and tokens (docs/legacy.md, rule 1).
+/// Upper bound, exclusive, of random initial sequence numbers and tokens (rules.md, rule 1).
 const NUMBERS: f64 = 1000.0;
 /// The advertised window, always (rule 2).
 const WINDOW: u16 = 65_535;

@@ -2,7 +2,7 @@
 //!
 //! A profile sets the deviations of its stack together; each can also be set alone. What is a key
 //! of a scenario is a field of [`Config`](super::Config); what only a stack as a whole would do is
-//! here. `docs/linux.md` has one row for each.
+//! here, described once.
 
 macro_rules! deviations {
     ($($(#[$doc:meta])+ $name:ident,)*) => {
