@@ -172,6 +172,9 @@ class Offer:
     def buffer(self) -> int:
         """Octets that the send buffer of the connection holds; 2**64 - 1 if it has no limit."""
     @property
+    def ahead_of_writer(self) -> bool:
+        """A burst may be longer than what is written, as those of Linux are."""
+    @property
     def paths(self) -> tuple[Path, ...]:
         """All subflows, including those without room."""
     def room(self) -> int:

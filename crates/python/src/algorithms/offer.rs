@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::path::Path;
-use super::view::{Seconds, Whole, atomic_view};
+use super::view::{Flag, Seconds, Whole, atomic_view};
 
 atomic_view! {
     /// What a scheduler knows when it is asked. Offsets count octets of our data stream.
@@ -27,6 +27,8 @@ atomic_view! {
         edge: Whole = o.edge;
         /// Octets that the send buffer of the connection holds; 2**64 - 1 if it has no limit.
         buffer: Whole = o.buffer;
+        /// A burst may be longer than what is written, as those of Linux are.
+        ahead_of_writer: Flag = o.ahead_of_writer;
     }
     also {
         /// All subflows, including those without room: a tuple of `Path`.
@@ -104,6 +106,7 @@ impl Offer {
         let mut offer = EngineOffer::new(Instant(self.now_ns()), &rows, self.unsent());
         (offer.data_una, offer.data_nxt) = (self.data_una(), self.data_nxt());
         (offer.edge, offer.buffer) = (self.edge(), self.buffer());
+        offer.ahead_of_writer = self.ahead_of_writer();
         ask(&offer)
     }
 }

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod ahead;
+mod charge;
 pub mod connection;
 mod distribution;
 pub mod dss;

@@ -6,6 +6,7 @@
 //! held segments leaves of the buffer, in units of the window field (`__tcp_select_window`); and a
 //! buffer that has not grown keeps room for one segment back (`tcp_init_buffer_space`).
 
+use super::charge::Charge;
 use super::dss::{Placed, Reassembly};
 use super::fast_path::FastPath;
 use super::tuning::Tuning;
@@ -28,13 +29,6 @@ const SMALL_BUFFER_SEGMENTS: u64 = 16;
 /// memory: the window scale allows for it.
 const LARGEST_SET: u64 = 212_992;
 
-/// Memory of a buffer beside its payload on Linux (`SKB_TRUESIZE`), in octets.
-const BUFFER_OVERHEAD: u64 = 1280;
-
-/// Segments that Linux merges into one buffer, as windows of captures show: 21 unread segments took
-/// three buffers (`MAX_SKB_FRAGS` allows 17 in one).
-const MERGED: u64 = 10;
-
 /// The smallest window scale with which the whole buffer can be advertised (RFC 7323 2.3), or
 /// its memory ([`Deviations::scale_of_memory`](crate::config::Deviations::scale_of_memory)).
 pub(crate) fn window_shift(config: &Config) -> u8 {
@@ -50,12 +44,9 @@ struct Rules {
     mss: u64,
     /// Size of the buffer; `None`: there is no limit.
     buffer: Option<u64>,
-    /// [`Config::held_charge`].
-    charge: f64,
+    charge: Charge,
     /// [`Config::acknowledge_on_read`].
     by_memory: bool,
-    /// [`Deviations::charges_buffers`](crate::config::Deviations::charges_buffers).
-    counts_buffers: bool,
 }
 
 /// The peer's direction of the data stream.
@@ -115,9 +106,8 @@ impl RecvStream {
             rules: Rules {
                 mss: config.mss.into(),
                 buffer: config.receive_buffer,
-                charge: config.held_charge,
+                charge: Charge::new(config),
                 by_memory: config.acknowledge_on_read,
-                counts_buffers: config.deviations.charges_buffers,
             },
         }
     }
@@ -377,16 +367,6 @@ impl RecvStream {
         self.advertised = self.goal.min(u64::from(u16::MAX));
     }
 
-    /// Octets by which `octets` that are unread or held for a hole narrow the window.
-    fn charge(&self, octets: u64) -> u64 {
-        let memory = if self.rules.counts_buffers && octets > 0 {
-            octets + BUFFER_OVERHEAD * (1 + octets / (MERGED * self.rules.mss))
-        } else {
-            octets
-        };
-        (self.rules.charge * memory as f64) as u64
-    }
-
     /// The right edge, less `charge` octets.
     #[inline(always)]
     fn goal_in_steps(&self, buffer: u64, charge: u64, shift: u8) -> u64 {
@@ -405,11 +385,11 @@ impl RecvStream {
     #[cold]
     fn goal_by_memory(&self, offered: u64, shift: u8, held: u64) -> u64 {
         let buffer = self.tuning.map_or(offered, |t| t.size);
-        let held = self.charge(held);
+        let held = self.rules.charge.of(held);
         if !self.rules.by_memory {
             return self.goal_in_steps(offered, held.min(offered), shift);
         }
-        let unread = self.charge(self.readable());
+        let unread = self.rules.charge.of(self.readable());
         let reserve = self.tuning.map_or(0, |t| t.reserve());
         let left = buffer.saturating_sub((unread + held).max(reserve));
         // Below half of the buffer, a sixteenth of it, or less than a segment, is shown as nothing

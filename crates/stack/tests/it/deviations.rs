@@ -2,7 +2,7 @@
 //! what its documentation says. Tests of the other flags are beside those of the rule that they
 //! change: `minshall`, `nagle_by_subflow`, `whole_segments_in_syn_window`, `scale_of_memory` and
 //! `announces_one_by_one` in `bursts`, `tunes_by_arriving_data` in `reading`, `tunes_by_memory` in
-//! `mptcp::tuning`,
+//! `mptcp::tuning`, `charges_buffers` in `mptcp::charge`,
 //! `fin_on_last_data` in `closing`, `bursts_of_window` in `scheduler::linux`, `data_fin_on_all` and
 //! `data_fin_after_min_rto` in `mptcp_close`, data in a SYN in `fast_open`,
 //! timestamps in `tcp::timestamps`.
