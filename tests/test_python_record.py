@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 import anabranch as ab
 from test_python_algorithms import LOSSY, First, Reno
+from test_python_kinds import Plain, Silent
 
 BUSY = LOSSY.set({"connection.receive_buffer": "4 MB", "connection.judge": "none"})
 """No window changes but by an acknowledgement or a loss: no subflow is idle, no episode is undone."""
@@ -120,6 +121,29 @@ def test_values_are_those_of_the_host_that_sends_the_data() -> None:
         seen = scenario.run().subflows.dropna(subset=["me"])
         assert seen.groupby("subflow")["instance"].nunique().tolist() == [1, 1]
         assert (seen["window"] == seen["cwnd"]).all()
+
+
+@pytest.mark.parametrize("direction", ["up", "down", "both"])
+def test_an_algorithm_that_is_not_told_its_subflow_records_for_it(direction: str) -> None:
+    class Judging(Silent):
+        def on_ack(self, sample):
+            self.record("of_judge", sample.srtt)
+            return "pending"
+
+    class Detecting(Plain):
+        def on_ack(self, ack, board, sender):
+            super().on_ack(ack, board, sender)
+            self.record("of_detector", sender.srtt)
+
+    keys: dict[str, Any] = {
+        "transfer.direction": direction,
+        "connection.judge": Judging,
+        "connection.detector": Detecting,
+    }
+    rows = BUSY.set(keys).run().subflows.dropna(subset=["of_judge", "of_detector"])
+    assert rows.groupby("subflow")["srtt"].nunique().min() > 100
+    assert np.allclose(rows["of_judge"], rows["srtt"], rtol=1e-12, atol=0)
+    assert np.allclose(rows["of_detector"], rows["srtt"], rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize(

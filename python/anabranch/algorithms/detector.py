@@ -70,6 +70,8 @@ class Detector(Algorithm, ABC):
     ) -> Literal["nothing", "loss", "repaired"]:
         """Say what an acknowledgement means. Called after `on_ack` if no recovery is in progress.
 
+        `board` is a copy, which takes time in proportion to the segments in flight; `ignores_progress` saves most.
+
         Returns
         -------
         str

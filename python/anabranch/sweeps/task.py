@@ -96,7 +96,7 @@ class Stop(Exception):  # noqa: N818 - not an error
 
 
 def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = None) -> Record:
-    """Make a run. Nothing but `Stop`, raised by `poll`, comes out of it as an exception."""
+    """Make a run. Nothing but `Stop`, raised by `poll`, and KeyboardInterrupt come out of it as exceptions."""
     scenario = task.scenario
     status, error, summary, series, events = REFUSED, task.error, "", "", ""
     if not error:
@@ -121,7 +121,7 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
             summary, events = run.summary, getattr(run, "events_hash", "")
             status = json.loads(summary)["status"]
             series = _series(run, options.series) if options.series else ""
-        except Stop:
+        except (Stop, KeyboardInterrupt):
             raise
         except ScenarioError as refusal:
             error = str(refusal)
