@@ -72,7 +72,15 @@ class Reno(ab.Controller):
 
 @pytest.mark.parametrize(
     ("kind", "file", "twin", "other"),
-    [("scheduler", "min_rtt.py:MinRtt", "min-rtt", "round-robin"), ("controller", "lia.py:Lia", "coupled", "olia")],
+    [
+        ("scheduler", "min_rtt.py:MinRtt", "min-rtt", "round-robin"),
+        ("scheduler", "blest.py:Blest", "blest", "min-rtt"),
+        ("scheduler", "ecf.py:Ecf", "ecf", "min-rtt"),
+        ("scheduler", "stms.py:Stms", "after-stms", "min-rtt"),
+        ("controller", "lia.py:Lia", "coupled", "olia"),
+        ("controller", "olia.py:Olia", "olia", "coupled"),
+        ("controller", "cubic.py:Cubic", "cubic", "uncoupled"),
+    ],
 )
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_an_example_has_the_trace_of_its_twin_in_rust(kind: str, file: str, twin: str, other: str, name: str) -> None:
