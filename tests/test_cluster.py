@@ -103,6 +103,25 @@ def test_what_a_scenario_names_travels_with_it(client: Any, here: Path, axes: An
     same(again.run(), wanted)
 
 
+def test_the_code_of_an_algorithm_travels_with_its_runs(client: Any, here: Path) -> None:
+    (here / "rank_of_a_test.py").write_text("def rank(path):\n    return -path.srtt_ns\n", encoding="utf-8")
+    (here / "mine.py").write_text(
+        "import anabranch as ab\nfrom rank_of_a_test import rank\n\n\nclass Mine(ab.Scheduler):\n"
+        "    def pick(self, offer):\n"
+        "        able = [i for i, p in enumerate(offer.paths) if p.can_send]\n"
+        "        return min(able, key=lambda i: rank(offer.paths[i]))\n",
+        encoding="utf-8",
+    )
+    base = BASE.set("connection.receive_buffer", "60 kB")
+    plan = ab.Plan.of(base, {"scheduler": ["mine.py:Mine", "min-rtt"]}, seeds=2)
+    (here / "mine.py").unlink()
+    (here / "rank_of_a_test.py").unlink()
+    done = plan.run(client=client)
+    assert done.runs["status"].eq("completed").all(), done.runs["error"].tolist()
+    same(done, plan.run())
+    assert done.runs["trace_sha256"].nunique() == 4
+
+
 def test_a_scenario_on_its_own_travels_too(client: Any, here: Path) -> None:
     (here / "lte.trace").write_text(STAMPS, encoding="utf-8")
     (here / "base.toml").write_text(TRACED, encoding="utf-8")

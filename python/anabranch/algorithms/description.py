@@ -1,7 +1,7 @@
 """What the engine is told of a class of algorithms."""
 
 import inspect
-from pathlib import Path
+import re
 from typing import TYPE_CHECKING, Any
 
 from anabranch._core import AlgorithmError
@@ -59,17 +59,16 @@ def _own(cls: type) -> bool:
     return cls is object or of_package(cls)
 
 
-def _place(cls: type) -> str:
+def place_of(cls: type) -> str:
     """Where messages say that a class is: its file, if a scenario named the file, else its module."""
     name = getattr(cls, "__qualname__", str(cls))
-    if cls.__module__.startswith("anabranch_file_"):
-        return f"{Path(inspect.getfile(cls)).name}:{name}"
-    return f"{cls.__module__}.{name}"
+    of_file = re.fullmatch(r"anabranch_file_(.+)_[0-9a-f]+", cls.__module__)
+    return f"{of_file[1]}.py:{name}" if of_file else f"{cls.__module__}.{name}"
 
 
 def check(cls: type) -> None:
     """Refuse what is no class of algorithms, and a class that lacks a method or defines one with wrong arguments."""
-    place = _place(cls)
+    place = place_of(cls)
     if not (isinstance(cls, type) and issubclass(cls, Algorithm) and cls.kind):
         raise AlgorithmError(f"{place} is no algorithm; derive the class from {BASES}")
     if missing := sorted(getattr(cls, "__abstractmethods__", ())):

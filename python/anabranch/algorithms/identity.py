@@ -6,7 +6,7 @@ import sys
 import sysconfig
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from anabranch.algorithms.parameter import Parameter
 
@@ -15,6 +15,8 @@ _INSTALLED = tuple(
     for name, path in sysconfig.get_paths().items()
     if name in ("stdlib", "purelib", "platlib")
 )
+_FOLDERS = {"site-packages", "dist-packages"}
+"""Folders of installed packages, wherever they are."""
 
 
 def identity(cls: type) -> str:
@@ -101,11 +103,22 @@ def _of_class(cls: type, seen: dict[int, None]) -> list[str]:
     return found + [part for base in cls.__bases__ for part in _parts(base, seen)]
 
 
+def of_user(module: ModuleType) -> bool:
+    """Whether a module is a file of the user: neither installed nor of this package."""
+    return _is_of_user(getattr(module, "__file__", None))
+
+
+def _is_of_user(file: str | None) -> TypeGuard[str]:
+    if not isinstance(file, str) or not file.endswith(".py"):
+        return False
+    path = Path(file).resolve()
+    installed = str(path).startswith(_INSTALLED) or not _FOLDERS.isdisjoint(path.parts)
+    return not installed and Path(__file__).parents[1] not in path.parents
+
+
 def _of_file(file: str | None, name: str) -> list[str]:
     """The hash of a whole file of a user; the name of what is installed."""
-    if file is None or not file.endswith(".py") or str(Path(file).resolve()).startswith(_INSTALLED):
-        return [name]
-    if (Path(__file__).parents[1]) in Path(file).resolve().parents:
+    if not _is_of_user(file):
         return [name]
     try:
         return [hashlib.sha256(Path(file).read_bytes()).hexdigest()]

@@ -87,7 +87,7 @@ def _within(part: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(part, Mapping):
         for key, value in part.items():
             named = value.get("name") if isinstance(value, Mapping) else value
-            if key in KINDS and isinstance(named, str) and (_REFERENCE.fullmatch(named) or named.endswith(".py")):
+            if key in KINDS and isinstance(named, str) and is_reference(named):
                 yield key, named
             else:
                 yield from _within(value)
@@ -117,6 +117,36 @@ def value_of(algorithm: "Algorithm | type[Algorithm]") -> str:
     return f"{{ name = {_quoted(reference_of(cls))}{values} }}"
 
 
+def is_reference(name: str) -> bool:
+    """Whether a scenario names a class of Python by `name`."""
+    return name.endswith(".py") or _REFERENCE.fullmatch(name) is not None
+
+
+def shown(name: str) -> str:
+    """What tables call an algorithm that a scenario names: a class without its file or module.
+
+    >>> shown("min-rtt"), shown("work/mine.py:Mine"), shown("package.module:Outer.Inner")
+    ('min-rtt', 'Mine', 'Inner')
+    """
+    found = _REFERENCE.fullmatch(name)
+    return found["class"].rpartition(".")[2] if found else name
+
+
+def named(algorithm: "Algorithm | type[Algorithm]") -> str:
+    """What tables call a class, or an object with values of its parameters.
+
+    >>> from anabranch import Parameter, Scheduler
+    >>> class Patient(Scheduler):
+    ...     wait = Parameter(0.01, 0, 1)
+    >>> named(Patient), named(Patient(wait=0.5))
+    ('Patient', 'Patient wait=0.5')
+    """
+    cls = algorithm if isinstance(algorithm, type) else type(algorithm)
+    given = {} if isinstance(algorithm, type) else vars(algorithm)
+    values = [f"{p.name}={given[p.name]:g}" for p in parameters_of(cls) if p.name in given]
+    return " ".join([getattr(cls, "label", "") or cls.__name__, *values])
+
+
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -136,6 +166,11 @@ def load(reference: str, beside: Path = Path()) -> type[Algorithm]:
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part, None)
+    if not isinstance(found, type) and (place == "__main__" or "<locals>" in name):
+        raise AlgorithmError(
+            f"class {shown(reference)} is not here: it was defined in a notebook, a script or a function; "
+            f'define it again and give it to `set`, such as scenario.set("connection.scheduler", {shown(reference)})'
+        )
     if not isinstance(found, type):
         choices = ", ".join(cls.__name__ for cls in _algorithms(module)) or "none"
         raise AlgorithmError(f"{place} has no class {name}; algorithms in it: {choices}")

@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from anabranch import _core
+from anabranch.algorithms.references import is_reference, load, shown
 from anabranch.measures.table import of_field
 from anabranch.recommendation.paths import paths
 from anabranch.scenario import Scenario, ScenarioError, Value
@@ -67,9 +69,9 @@ class Candidate(NamedTuple):
         'TCP over path0 alone, cubic, frto'
         """
         parts = [say.LABEL_ALONE(path=self.alone)] if self.alone else []
-        parts += [self.controller, *([self.scheduler] if self.scheduler else [])]
-        parts += [self.judge] if self.judge != DEFAULT[1] else []
-        parts += [self.detector] if self.detector else []
+        parts += [shown(self.controller), *([shown(self.scheduler)] if self.scheduler else [])]
+        parts += [shown(self.judge)] if self.judge != DEFAULT[1] else []
+        parts += [shown(self.detector)] if self.detector else []
         parts += [say.LABEL_BUFFER(size=self.buffer)] if self.buffer != UNLIMITED else []
         parts += [say.CANDIDATE_BACKUP(path=self.backup)] if self.backup else []
         return ", ".join(parts)
@@ -243,12 +245,14 @@ def choices(scenario: Scenario, only: Sequence[str] = (), without: Sequence[str]
     ScenarioError
         If nothing is called so, or of a kind nothing is left.
     """
-    chosen, barred = _named("--only", only), _named("--without", without)
+    beside = Path(scenario.name).parent
+    chosen, barred = _named("--only", only, beside), _named("--without", without, beside)
     names: dict[str, tuple[str, ...]] = {}
     refused: dict[str, str] = {}
     default = scenario.check()["connections"][0]["detector"]
     for kind in CHOSEN:
-        left = [name for name in known(kind) if (kind, name) not in barred]
+        classes = sorted(name for one, name in chosen if one == kind and name not in known(kind))
+        left = [name for name in (*known(kind), *classes) if (kind, name) not in barred]
         left = [name for name in left if (kind, name) in chosen or name not in variants(kind)]
         left = [name for name in left if (kind, name) in chosen] or ([] if any(k == kind for k, _ in chosen) else left)
         # What the profile takes by itself gives way to NewReno where it has to; only a named one is refused.
@@ -270,13 +274,15 @@ def choices(scenario: Scenario, only: Sequence[str] = (), without: Sequence[str]
     return Choices(names, buffers(scenario), refused, links, several)
 
 
-def _named(option: str, wanted: Sequence[str]) -> set[tuple[str, str]]:
+def _named(option: str, wanted: Sequence[str], beside: Path) -> set[tuple[str, str]]:
     """The algorithms that an option names."""
     found = set()
     for text in wanted:
         kind, _, name = text.rpartition("=")
         kind, name = kind.strip(), name.strip()
         kinds = [one for one in CHOSEN if name in known(one) and kind in ("", one)]
+        if is_reference(name):
+            kinds = [kind or load(name, beside).kind]
         if not kinds:
             everything = [name for one in CHOSEN if kind in ("", one) for name in known(one)]
             others = [one for one in CHOSEN if name in known(one)]
@@ -335,10 +341,15 @@ def simplicity(candidate: Candidate) -> tuple[float, ...]:
     """Return a key that is small for what needs least: one path alone, then the defaults, then small buffers."""
     own = (candidate.controller, candidate.judge, candidate.scheduler or DEFAULT[2])
     apart = sum(mine != default for mine, default in zip(own, DEFAULT, strict=True)) + bool(candidate.detector)
-    places = [known(kind).index(name) for kind, name in zip(CHOSEN[:3], own, strict=True)]
-    places.append(known("detector").index(candidate.detector) + 1 if candidate.detector else 0)
+    places = [_place(kind, name) for kind, name in zip(CHOSEN[:3], own, strict=True)]
+    places.append(_place("detector", candidate.detector) + 1 if candidate.detector else 0)
     size = math.inf if candidate.buffer == UNLIMITED else octets(candidate.buffer)
     return (not candidate.alone, bool(candidate.backup), apart, *places, size)
+
+
+def _place(kind: str, name: str) -> int:
+    """The place of an algorithm in the registry; a class written in Python comes last."""
+    return known(kind).index(name) if name in known(kind) else len(known(kind))
 
 
 def read(text: str, names: Sequence[str] = ()) -> Candidate:
@@ -380,7 +391,7 @@ def read(text: str, names: Sequence[str] = ()) -> Candidate:
 
 def _check_name(text: str, kind: str, name: str) -> None:
     """Refuse the name of an algorithm of `kind` that the candidate `text` has and the registry lacks."""
-    if name and name not in known(kind):
+    if name and name not in known(kind) and not is_reference(name):
         near = difflib.get_close_matches(name, known(kind), 1)
         remedy = say.DID_YOU_MEAN(names=repr(near[0])) if near else say.LIST_SHOWS_ALL()
         option = say.OF_CANDIDATE(text=repr(text))

@@ -2,6 +2,7 @@
 
 import math
 
+from anabranch.algorithms.references import shown
 from anabranch.measures import units
 from anabranch.recommendation.candidates import (
     ENOUGH,
@@ -48,10 +49,10 @@ def recommended(best: Candidate) -> str:
     """
     parts = [say.CANDIDATE_ALONE(path=best.alone)] if best.alone else []
     parts += [say.CANDIDATE_BACKUP(path=best.backup)] if best.backup else []
-    parts += [say.CANDIDATE_CONTROLLER(name=best.controller), say.CANDIDATE_JUDGE(name=best.judge)]
-    parts += [say.CANDIDATE_SCHEDULER(name=best.scheduler)] if best.scheduler else []
+    parts += [say.CANDIDATE_CONTROLLER(name=shown(best.controller)), say.CANDIDATE_JUDGE(name=shown(best.judge))]
+    parts += [say.CANDIDATE_SCHEDULER(name=shown(best.scheduler))] if best.scheduler else []
     parts += [say.CANDIDATE_BUFFER(size=best.buffer)]
-    parts += [say.CANDIDATE_DETECTOR(name=best.detector)] if best.detector else []
+    parts += [say.CANDIDATE_DETECTOR(name=shown(best.detector))] if best.detector else []
     return ", ".join(parts)
 
 

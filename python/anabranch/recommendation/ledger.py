@@ -124,7 +124,7 @@ class Ledger:
         if affordable:
             self.batches += 1
             cells = {keys[job]: self._cells[job.candidate, job.queues] for job in wanted}
-            tasks = [Task(cells[key].key(key[1]), *key, cells[key].scenario, "") for key in affordable]
+            tasks = [Task.of(cells[key], key[1]) for key in affordable]
             done = self._perform(tasks, len({job.candidate for job in wanted}))
         for key in todo:
             if key not in done:

@@ -1,21 +1,23 @@
 """`recommend`: paths, or a scenario, and what comes of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from anabranch.algorithms.description import reference_of
 from anabranch.recommendation import command, text
 from anabranch.recommendation.candidates import GOALS, choices, read
 from anabranch.recommendation.paths import paths as described
 from anabranch.recommendation.paths import with_queues
 from anabranch.recommendation.search import search
 from anabranch.recommendation.summary import summary
-from anabranch.scenario import Scenario, ScenarioError, Value
+from anabranch.scenario import Scenario, ScenarioError, Value, with_class
 from anabranch.sentences import recommend as say
 
 if TYPE_CHECKING:
     import os
 
+    from anabranch.algorithms.base import Algorithm
     from anabranch.execution.progress import State
 
 
@@ -95,7 +97,7 @@ def recommend(
     seed: int = 1,
     candidates: Sequence[str] = (),
     seeds: int | None = None,
-    only: Sequence[str] = (),
+    only: "Sequence[str | type[Algorithm]]" = (),
     without: Sequence[str] = (),
     progress: "Callable[[int, int, State], None] | None" = None,
 ) -> Recommendation:
@@ -133,7 +135,8 @@ def recommend(
     seeds : int, optional
         Of each of `candidates`; 8 if not given.
     only, without : sequence of str
-        Names of algorithms: of a kind with a name in `only`, no other is tried; nothing in `without` is.
+        Names of algorithms: of a kind with a name in `only`, no other is tried; nothing in `without` is. `only` takes
+        classes written in Python, too, as classes or as ``"file.py:Class"``.
     progress : callable, optional
         Called about ten times a second with the number of the batch of runs, its candidates, and a `State`.
 
@@ -168,6 +171,7 @@ def recommend(
         receiver = receiver or "independent"
         base = command.scenario(several, transfer, receiver, direction, changes)
         asked = command.words(several, transfer, receiver, direction, changes, goal, base)
+    base, only = _with_classes(base, only)
     _check(base, goal, candidates, seeds, only, without)
     limit = command.checked(budget, runs, seed)
     names = [path.name for path in described(base)]
@@ -186,6 +190,16 @@ def recommend(
         progress=progress,
     )
     return Recommendation(summary(found, asked, number), base)
+
+
+def _with_classes(base: Scenario, only: "Sequence[str | type[Algorithm]]") -> tuple[Scenario, list[str]]:
+    """The scenario with the classes that `only` has, and `only` as names."""
+    names = []
+    for one in only:
+        if isinstance(one, type):
+            base = replace(base, classes=with_class(base.classes, one))
+        names.append(f"{one.kind}={reference_of(one)}" if isinstance(one, type) else one)
+    return base, names
 
 
 def _check(

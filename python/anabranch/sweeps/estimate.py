@@ -41,7 +41,7 @@ def estimate(plan: PlanData) -> Estimate:
     cells = [cell for cell in plan.distinct if not cell.error]
     count = min(_CELLS, len(cells))
     chosen = [cells[i * (len(cells) - 1) // max(1, count - 1)] for i in range(count)]
-    tasks = [Task(cell.key(seed), cell.sha256, seed, cell.scenario, "") for cell in chosen for seed in plan.seeds[:1]]
+    tasks = [Task.of(cell, seed) for cell in chosen for seed in plan.seeds[:1]]
     taken = [seconds for seconds in (_seconds(task, plan) for task in tasks) if seconds is not None]
     runs = len(cells) * len(plan.seeds)
     workers = min(threads.cores(), runs)

@@ -135,10 +135,7 @@ def _made(
     keep: Memory | Store, options: Options, count: int, *, retried: bool, workers: int | None, client: Any
 ) -> Generator[list[Record]]:
     """Make what is missing, and keep it; an empty list is a beat without a finished run."""
-    tasks = (
-        Task(cell.key(seed), cell.sha256, seed, cell.scenario, cell.error)
-        for cell, seed in _wanted(keep, retried=retried)
-    )
+    tasks = (Task.of(cell, seed) for cell, seed in _wanted(keep, retried=retried))
     if client is None:
         return threads.records(tasks, options, min(count, workers or threads.cores()), keep.append)
     from anabranch.sweeps.cluster import records

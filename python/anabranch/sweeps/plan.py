@@ -7,14 +7,17 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from anabranch import _core
 from anabranch._core import AlgorithmError, RunError
+from anabranch.algorithms.base import Algorithm
+from anabranch.algorithms.carried import packed
 from anabranch.algorithms.identity import identity
+from anabranch.algorithms.references import named, shown
 from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sentences.escape import deceives, visible
 from anabranch.sweeps.columns import COLUMNS
@@ -86,12 +89,16 @@ class Cell:
         Of every value of the resolved scenario but seed and title; if it is refused, of its text and changes.
     error : str
         Why it is refused; empty if it is not.
+    code : bytes
+        Its algorithms written in Python, as they were when the sweep was laid out; empty if it has none, and in a plan
+        that was read from a directory.
     """
 
     labels: Mapping[str, Value]
     scenario: Scenario
     sha256: str
     error: str
+    code: bytes = field(default=b"", repr=False, compare=False)
 
     def key(self, seed: int) -> str:
         """What a run of this cell is stored under: scenario, seed and engine."""
@@ -228,12 +235,14 @@ def _cell(labels: Mapping[str, Value], scenario: Scenario, limits: Options) -> C
     try:
         scenario = scenario.inlined()
         resolved = scenario.check(timeout=limits.timeout, memory=limits.memory)
-        code = [identity(algorithm.cls) for algorithm in scenario.algorithms()]
+        algorithms = scenario.algorithms()
+        identities = [identity(algorithm.cls) for algorithm in algorithms]
+        code = packed(algorithms)
     except (ScenarioError, AlgorithmError) as error:
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), str(error))
     except RunError:  # which each of its runs will say of itself
         return Cell(labels, scenario, _digest([scenario.toml, scenario.overrides]), "")
-    return Cell(labels, scenario, _digest([_alike(resolved), code] if code else _alike(resolved)), "")
+    return Cell(labels, scenario, _digest([_alike(resolved), identities] if identities else _alike(resolved)), "", code)
 
 
 def same_scenario(one: Scenario, other: Scenario) -> bool:
@@ -296,7 +305,11 @@ def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Valu
     elif isinstance(values, str | bytes) or not isinstance(values, Sequence):
         raise ScenarioError(f"axes.{name}: {values!r} is not a list of values")
     else:
-        points = tuple(Point(value, {_key(name): value}) for value in values)
+        labels: list[Value] = [named(value) if isinstance(value, Algorithm | type) else value for value in values]
+        if _key(name).rpartition(".")[2] in ALGORITHMS:
+            short: list[Value] = [shown(label) if isinstance(label, str) else label for label in labels]
+            labels = short if len(set(short)) == len(short) else labels  # two files may have classes of one name
+        points = tuple(Point(label, {_key(name): value}) for label, value in zip(labels, values, strict=True))
     if not points:
         raise ScenarioError(f"axes.{name}: an axis needs at least one value")
     labels = [point.label for point in points]

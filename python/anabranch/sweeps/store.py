@@ -14,9 +14,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anabranch.algorithms.base import Algorithm
+from anabranch.algorithms.references import value_of
 from anabranch.results.directory import ResultError, lock, missing, why
 from anabranch.results.result_kinds import MARKS, SWEEP
-from anabranch.scenario import Scenario
+from anabranch.scenario import Scenario, Value
 from anabranch.sweeps import dataset
 from anabranch.sweeps.columns import COLUMNS
 from anabranch.sweeps.data import Folder, SweepData
@@ -211,7 +213,7 @@ def _marker(plan: PlanData) -> dict[str, Any]:
         "scenario_name": plan.scenario.name,
         "set": [list(change) for change in plan.scenario.overrides],
         "axes": {
-            name: [{"label": point.label, "changes": dict(point.changes)} for point in points]
+            name: [{"label": point.label, "changes": _written(point.changes)} for point in points]
             for name, points in plan.axes.items()
         },
         "seeds": list(plan.seeds),
@@ -222,6 +224,11 @@ def _marker(plan: PlanData) -> dict[str, Any]:
             for plain, cell in zip(_plain_cells(plan.scenario, plan.axes), plan.cells, strict=True)
         ],
     }
+
+
+def _written(changes: Mapping[str, Value]) -> dict[str, Value]:
+    """Changes as JSON has them: a class written in Python as the text that names it."""
+    return {key: value_of(v) if isinstance(v, Algorithm | type) else v for key, v in changes.items()}
 
 
 def _plain_cells(scenario: Scenario, axes: Mapping[str, tuple[Point, ...]]) -> Iterator[Scenario]:

@@ -1,20 +1,24 @@
 """One run of a sweep: what it takes and what it leaves.
 
-`perform` is the same function for a thread of this process and for a worker of a cluster. Whatever goes wrong in a run
-is its result: a row that says so.
+`perform` is the same function for a thread of this process, for a process beside it and for a worker of a cluster.
+Whatever goes wrong in a run is its result: a row that says so.
 """
 
 import json
 import math
+import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 from anabranch import _core
+from anabranch.algorithms.carried import packed, unpacked
 from anabranch.algorithms.watchdog import guarded
 from anabranch.results import provenance
 from anabranch.scenario import Scenario, ScenarioError
-from anabranch.sweeps.plan import Options, engine
+from anabranch.sweeps.plan import Cell, Options, engine
 
 REFUSED = "refused"
 FAILED = "failed"
@@ -31,6 +35,8 @@ class Task(NamedTuple):
         What is run.
     error : str
         Why the scenario is refused; empty if it is not.
+    code : bytes
+        Its algorithms written in Python; empty if it has none.
     """
 
     key: str
@@ -38,6 +44,14 @@ class Task(NamedTuple):
     seed: int
     scenario: Scenario
     error: str
+    code: bytes = b""
+
+    @classmethod
+    def of(cls, cell: Cell, seed: int) -> Self:
+        """A run of `cell`; one that is refused carries no code."""
+        code = b"" if cell.error else cell.code or packed(cell.scenario.algorithms())
+        scenario = replace(cell.scenario, classes=())  # which may not be importable where the run is made
+        return cls(cell.key(seed), cell.sha256, seed, scenario, cell.error, code)
 
 
 class Record(NamedTuple):
@@ -87,7 +101,7 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
     status, error, summary, series, events = REFUSED, task.error, "", "", ""
     if not error:
         try:
-            algorithms = scenario.algorithms()
+            algorithms = unpacked(task.code) if task.code else []
             own: dict[str, Any] = {"algorithms": algorithms} if algorithms else {}
             call = partial(
                 _core.run,
@@ -112,11 +126,17 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
         except ScenarioError as refusal:
             error = str(refusal)
         except (_core.RunError, _core.AlgorithmError) as failure:
-            status, error = FAILED, str(failure)
+            status, error = FAILED, f"{failure}{_raised_at(failure)}"
         except BaseException as failure:  # a fault of ours, too, is one row and not the end of the sweep
             status, error, summary, events = FAILED, f"{type(failure).__name__}: {failure}", "", ""
     made = (task.key, task.scenario_sha256, task.seed, status, error, str(engine()), machine())
     return Record(*made, summary, series, events)
+
+
+def _raised_at(failure: BaseException) -> str:
+    """The line of an algorithm that raised, if one did."""
+    frames = traceback.extract_tb(failure.__cause__.__traceback__) if failure.__cause__ is not None else []
+    return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}, in {frames[-1].name})" if frames else ""
 
 
 def _series(run: Any, samples: int) -> str:

@@ -1,7 +1,8 @@
 """Runs on all cores of this machine.
 
 The engine does not hold Python's lock, so threads are enough. There is one queue, and a thread that is idle takes the
-next run from it: no thread waits while there is work, whatever the runs cost.
+next run from it: no thread waits while there is work, whatever the runs cost. An algorithm written in Python holds the
+lock; a thread gives its runs to a process of its own, and waits.
 """
 
 import os
@@ -11,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from anabranch.sweeps.plan import Options
+from anabranch.sweeps.process import Process
 from anabranch.sweeps.task import Record, Stop, Task, perform
 
 _BEAT = 0.1
@@ -33,19 +35,20 @@ def records(
     finished = queue.SimpleQueue[Record | BaseException | None]()
     taking = threading.Lock()
     stop = threading.Event()
+    beside = [Process() for _ in range(workers)]
 
     def poll(_: Any) -> None:
         if stop.is_set():
             raise Stop
 
-    def work() -> None:
+    def work(process: Process) -> None:
         try:
             while not stop.is_set():
                 with taking:
                     task = next(tasks, None)
                 if task is None:
                     return
-                record = perform(task, options, poll)
+                record = process.perform(task, options) if task.code else perform(task, options, poll)
                 keep([record])
                 finished.put(record)
         except Stop:
@@ -55,7 +58,7 @@ def records(
         finally:
             finished.put(None)
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
+    threads = [threading.Thread(target=work, args=(process,), daemon=True) for process in beside]
     busy = len(threads)
     try:
         for thread in threads:
@@ -69,6 +72,8 @@ def records(
                     raise error
     finally:
         stop.set()
+        for process in beside:
+            process.end()
         for thread in threads:
             if thread.ident is not None:  # an interrupt may come before all are started
                 thread.join()
