@@ -341,6 +341,7 @@ class Scenario:
         RunError
             If it takes longer than `timeout`.
         """
+        from anabranch.algorithms.origin import origin
         from anabranch.algorithms.watchdog import guarded
         from anabranch.results import provenance
         from anabranch.runs.run import Run
@@ -366,7 +367,9 @@ class Scenario:
         return Run(
             summary=summary,
             toml=done.toml,
-            provenance=provenance.of_run(done.toml, summary, started=started),
+            provenance=provenance.of_run(
+                done.toml, summary, started=started, algorithms=[origin(one) for one in algorithms]
+            ),
             series=done.subflows,
             parts=done.items,
             classes=self.classes,

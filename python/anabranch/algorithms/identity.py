@@ -71,9 +71,9 @@ def _of_code(code: CodeType, seen: dict[int, None]) -> list[str]:
 def _of_function(function: FunctionType, seen: dict[int, None]) -> list[str]:
     if function.__module__.partition(".")[0] == "anabranch":
         return [function.__qualname__]
-    found = (
-        _parts(function.__code__, seen) + _parts(function.__defaults__, seen) + _parts(function.__kwdefaults__, seen)
-    )
+    found = _of_file(getattr(sys.modules.get(function.__module__), "__file__", None), "")
+    for part in (function.__code__, function.__defaults__, function.__kwdefaults__):
+        found += _parts(part, seen)
     for name in sorted(_names(function.__code__)):
         if name in function.__globals__:
             found += [name, *_parts(function.__globals__[name], seen)]

@@ -1,18 +1,20 @@
 """`plot`, `replay`, `compare`: what is done with results that are there."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from anabranch.algorithms.origin import same
 from anabranch.cli.common import format_option, table_width, wide_option
 from anabranch.cli.group import EXIT_FAILED, Choice, cli
 from anabranch.cli.lines import capture_progress, engine
 from anabranch.execution import interrupt
 from anabranch.results.directory import naming
 from anabranch.results.drafts import whole
-from anabranch.scenario import Scenario
+from anabranch.scenario import Scenario, literal
 from anabranch.sentences import tools as say
 
 if TYPE_CHECKING:
@@ -123,9 +125,10 @@ def _run_again(directory: str) -> int:
     from anabranch.runs.store import read, untouched
 
     stored = read(directory)
+    now_at = {one["name"]: same(one, Path(directory), stored.provenance.python) for one in stored.provenance.algorithms}
     wanted = stored.provenance.trace_sha256
     with engine(lambda: interrupt.NOTHING, quiet=False) as poll:
-        again = _as_it_was(stored, str(Path(directory) / "scenario.toml")).run(poll=poll)
+        again = _as_it_was(stored, str(Path(directory) / "scenario.toml"), now_at).run(poll=poll)
     found = again.summary["trace_sha256"]
     if found == wanted and untouched(stored):
         then, now = _maker(stored), _maker(again)
@@ -142,9 +145,15 @@ def _run_again(directory: str) -> int:
     return EXIT_FAILED
 
 
-def _as_it_was(stored: "RunData", name: str) -> Scenario:
-    """The stored scenario; one from before profiles (0.2) has the defaults of its time, now the profile "classic"."""
-    scenario = Scenario(stored.toml, name=name)
+def _as_it_was(stored: "RunData", name: str, now_at: Mapping[str, str]) -> Scenario:
+    """The stored scenario with its algorithms written in Python from where they are now.
+
+    One from before profiles (0.2) has the defaults of its time, now the profile "classic".
+    """
+    toml = stored.toml
+    for then, now in now_at.items():
+        toml = toml.replace(literal(then), literal(now))
+    scenario = Scenario(toml, name=name)
     if not stored.provenance.version.startswith("0.1."):
         return scenario
     written = tomllib.loads(stored.toml)

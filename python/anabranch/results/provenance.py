@@ -5,7 +5,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +40,10 @@ class Provenance:
         The command line, or ``python`` if the run was made from Python.
     started : str
         UTC, ISO 8601.
+    algorithms : tuple of dict
+        Of each algorithm written in Python: ``kind`` and ``name``, as the scenario has it; ``file``, None for a class
+        of a notebook, and the ``file_sha256`` of its content; ``sha256`` of its code and of all code that it uses; its
+        ``label``, ``needs``, ``fairness`` and ``parameters``.
     """
 
     version: str
@@ -51,22 +55,29 @@ class Provenance:
     python: str
     command: str
     started: str
+    algorithms: tuple[Mapping[str, Any], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, after the two that mark a result's format."""
-        return {"format": MARKS[RUN], "format_version": FORMAT_VERSION, **asdict(self)}
+        own = asdict(self)
+        if not self.algorithms:
+            del own["algorithms"]
+        return {"format": MARKS[RUN], "format_version": FORMAT_VERSION, **own}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Provenance":
         """Inverse of `to_dict`; raises KeyError for a missing field."""
-        return cls(**{field.name: data[field.name] for field in fields(cls)})
+        own = {one.name: data[one.name] for one in fields(cls) if one.name != "algorithms"}
+        return cls(**own, algorithms=tuple(data.get("algorithms", ())))
 
     def with_command(self, arguments: list[str]) -> "Provenance":
         """The same, made by the command `arguments`."""
         return replace(self, command=visible(shlex.join(["anabranch", *arguments])))
 
 
-def of_run(toml: str, summary: Mapping[str, Any], *, started: str) -> Provenance:
+def of_run(
+    toml: str, summary: Mapping[str, Any], *, started: str, algorithms: Sequence[Mapping[str, Any]] = ()
+) -> Provenance:
     """Provenance of a run made by this process."""
     return Provenance(
         version=_core.version(),
@@ -78,6 +89,7 @@ def of_run(toml: str, summary: Mapping[str, Any], *, started: str) -> Provenance
         python=platform.python_version(),
         command="python",
         started=started,
+        algorithms=tuple(algorithms),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from anabranch import _core
 from anabranch.algorithms.base import Algorithm
+from anabranch.algorithms.origin import StandIn
 from anabranch.algorithms.references import descriptions
 from anabranch.measures.labels import Labels, labels_of
 from anabranch.measures.timeline import Mark, marks_of
@@ -75,7 +76,12 @@ class RunData:
     @cached_property
     def scenario(self) -> dict[str, Any]:
         """Every value of the scenario, in SI units."""
-        algorithms = descriptions(self.toml, "scenario.toml", [], self.classes)
+        try:
+            algorithms: list[Any] = list(descriptions(self.toml, "scenario.toml", [], self.classes))
+        except _core.AlgorithmError:  # a result that was stored elsewhere; its scenario can be read all the same
+            algorithms = [StandIn(one) for one in self.provenance.algorithms]
+            if not algorithms:
+                raise
         resolved: dict[str, Any] = json.loads(_core.check(self.toml, "scenario.toml", [], algorithms=algorithms))
         return resolved
 
