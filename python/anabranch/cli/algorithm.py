@@ -32,7 +32,7 @@ def check_algorithm(algorithm: str, quiet: bool) -> int:
     if report.refused:
         click.echo(say.SCENARIOS_REFUSED(count=len(report.refused), names=", ".join(report.refused), kind=report.kind))
     if report.faults:
-        click.echo(say.HOLDS_NOT(name=report.name, count=len(report.faults), runs=len(report.runs)))
+        click.echo(say.FAULTS(name=report.name, count=len(report.faults), runs=len(report.runs)))
         return EXIT_FAILED
-    click.echo(say.HOLDS(name=report.name, runs=len(report.runs)))
+    click.echo(say.NO_FAULT(name=report.name, runs=len(report.runs)))
     return 0

@@ -52,8 +52,8 @@ TWO_HASHES = Phrase('scenario "{name}": two runs have two traces: {first} and {s
 IN_SUITE = Phrase("conformance suite, life {life!s}: {what}")
 SCENARIOS_DONE = Phrase("{done!n} of {total!n} scenarios")
 SCENARIOS_REFUSED = Phrase("{count!n} {count:scenario takes|scenarios take} no such {kind}: {names}")
-HOLDS = Phrase("{name}: no fault in the conformance suite and in {runs!n} {runs:scenario|scenarios}")
-HOLDS_NOT = Phrase("{name}: {count!n} {count:fault|faults}; {runs!n} {runs:scenario was|scenarios were} run")
+NO_FAULT = Phrase("{name}: no fault in the conformance suite and in {runs!n} {runs:scenario|scenarios}")
+FAULTS = Phrase("{name}: {count!n} {count:fault|faults}; {runs!n} {runs:scenario was|scenarios were} run")
 
 # list
 
