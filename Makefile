@@ -125,6 +125,7 @@ scripts-public: $(VENV)/installed
 
 bench:
 	$(PYTHON) benches/run
+	$(PYTHON) benches/python-algorithms
 
 bench-check:
 	$(PYTHON) benches/run --check

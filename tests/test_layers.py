@@ -20,6 +20,7 @@ LAYERS = (
     "runs captures packetdrill",
     "scenario",
     "sweeps install kernel",
+    "conformance",
     "comparison diagnosis recommendation studies anabranch",
     "cli __main__",
 )

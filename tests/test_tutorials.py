@@ -33,7 +33,8 @@ from helpers import Command
 
 ROOT = Path(__file__).resolve().parents[1]
 TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
-OTHERS = [ROOT / "README.md", ROOT / "examples/README.md", *sorted((ROOT / "docs/how-to").glob("*.md"))]
+OTHERS = [ROOT / name for name in ("README.md", "examples/README.md", "docs/python-algorithms.md")]
+OTHERS += sorted((ROOT / "docs/how-to").glob("*.md"))
 
 
 @dataclass(frozen=True)

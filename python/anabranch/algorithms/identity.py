@@ -105,10 +105,11 @@ def _of_class(cls: type, seen: dict[int, None]) -> list[str]:
 
 def of_user(module: ModuleType) -> bool:
     """Whether a module is a file of the user: neither installed nor of this package."""
-    return _is_of_user(getattr(module, "__file__", None))
+    return is_of_user(getattr(module, "__file__", None))
 
 
-def _is_of_user(file: str | None) -> TypeGuard[str]:
+def is_of_user(file: str | None) -> TypeGuard[str]:
+    """Whether a file of Python is the user's: neither installed nor of this package."""
     if not isinstance(file, str) or not file.endswith(".py"):
         return False
     path = Path(file).resolve()
@@ -118,7 +119,7 @@ def _is_of_user(file: str | None) -> TypeGuard[str]:
 
 def _of_file(file: str | None, name: str) -> list[str]:
     """The hash of a whole file of a user; the name of what is installed."""
-    if not _is_of_user(file):
+    if not is_of_user(file):
         return [name]
     try:
         return [hashlib.sha256(Path(file).read_bytes()).hexdigest()]

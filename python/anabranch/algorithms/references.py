@@ -196,17 +196,19 @@ def _imported(name: str, reference: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except Exception as error:
+        absent = isinstance(error, ModuleNotFoundError) and error.name == name  # whose traceback says nothing
         raise AlgorithmError(
             f'cannot import {name!r}, which "{reference}" names: {type(error).__name__}: {error}; '
             "a class in a file is named file.py:Class"
-        ) from error
+        ) from (None if absent else error)
 
 
 def _file(place: str, beside: Path) -> ModuleType:
     """The module of a file; it is executed again if the file has changed."""
     tried = [path for path in dict.fromkeys((beside / place, Path(place))) if path.is_file()]
     if not tried:
-        raise AlgorithmError(f"there is no file {place}, neither in {beside.resolve()} nor in {Path.cwd()}")
+        folders = " nor in ".join(dict.fromkeys((str(beside.resolve()), str(Path.cwd()))))
+        raise AlgorithmError(f"there is no file {place} in {folders}")
     path = tried[0].resolve()
     source = path.read_bytes()
     digest = hashlib.sha256(bytes(path) + b"\0" + source).hexdigest()[:16]

@@ -14,6 +14,7 @@ EXIT_NOTHING_ARRIVED = 3
 
 MODULES = {
     "about": ("doctor", "list"),
+    "algorithm": ("check-algorithm",),
     "analyze": ("analyze",),
     "diagnose": ("diagnose",),
     "kernel": ("compare-kernel",),

@@ -9,7 +9,7 @@ import click
 
 from anabranch import _core
 from anabranch.cli.common import is_sweep, key_and_value, read_scenario, set_option
-from anabranch.cli.group import cli
+from anabranch.cli.group import Choice, cli
 from anabranch.execution import interrupt
 from anabranch.measures import units
 from anabranch.sentences import tools as say
@@ -21,9 +21,21 @@ if TYPE_CHECKING:
 
 @cli.command()
 @click.option("--sweep", "as_sweep", is_flag=True, help="Print a sweep file instead: a scenario with axes and seeds.")
-def new(as_sweep: bool) -> None:
+@click.option(
+    "--algorithm",
+    "kind",
+    type=Choice(["scheduler", "controller", "detector", "reduction", "judge"]),
+    help="Print a short file of Python with such an algorithm instead.",
+)
+def new(as_sweep: bool, kind: str | None) -> None:
     """Print a commented scenario as a starting point."""
-    if as_sweep:
+    if as_sweep and kind is not None:
+        raise click.UsageError("--sweep and --algorithm: give only one of them")
+    if kind is not None:
+        from anabranch.conformance.template import template
+
+        click.echo(template(kind), nl=False)
+    elif as_sweep:
         from anabranch.sweeps.template import TEXT
 
         click.echo(TEXT, nl=False)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from anabranch.algorithms.description import reference_of
+from anabranch.execution.bar import bar
 from anabranch.recommendation import command, text
 from anabranch.recommendation.candidates import GOALS, choices, read
 from anabranch.recommendation.paths import paths as described
@@ -179,17 +180,22 @@ def recommend(
         asked += [word for value in values for word in (option, value)]
     what: Any = [read(one, names) for one in candidates] if candidates else choices(base, only, without)
     number = (seeds or command.SEEDS) if candidates else None
-    found = search(
-        base,
-        what,
-        goal,
-        budget=budget if candidates else limit,
-        runs=runs,
-        seed=seed,
-        seeds=number or 0,
-        progress=progress,
-    )
+    with bar(None if progress is None else _nothing, "recommend") as shown:
+        found = search(
+            base,
+            what,
+            goal,
+            budget=budget if candidates else limit,
+            runs=runs,
+            seed=seed,
+            seeds=number or 0,
+            progress=progress or (None if shown is None else lambda _batch, _candidates, state: shown(state)),
+        )
     return Recommendation(summary(found, asked, number), base)
+
+
+def _nothing(_: "State") -> None:
+    """The caller shows progress."""
 
 
 def _with_classes(base: Scenario, only: "Sequence[str | type[Algorithm]]") -> tuple[Scenario, list[str]]:

@@ -43,6 +43,18 @@ OTHER_TEXT = Phrase("scenario.toml was changed after the run")
 OTHER_VERSION = Phrase("it was made by {then}, this is {now}; only the same version must give the same trace")
 FAULT = Phrase("version and scenario are the same: this is a fault of Anabranch, please report it")
 
+# check-algorithm
+
+AT = Phrase("{place}: {what}")
+IN_SCENARIO = Phrase('scenario "{name}": {what}')
+NOT_COMPLETED = Phrase('scenario "{name}": the run did not complete: {status}')
+TWO_HASHES = Phrase('scenario "{name}": two runs have two traces: {first} and {second}')
+IN_SUITE = Phrase("conformance suite, life {life!s}: {what}")
+SCENARIOS_DONE = Phrase("{done!n} of {total!n} scenarios")
+SCENARIOS_REFUSED = Phrase("{count!n} {count:scenario takes|scenarios take} no such {kind}: {names}")
+NO_FAULT = Phrase("{name}: no fault in the conformance suite and in {runs!n} {runs:scenario|scenarios}")
+FAULTS = Phrase("{name}: {count!n} {count:fault|faults}; {runs!n} {runs:scenario was|scenarios were} run")
+
 # list
 
 NOTHING = Phrase("none")

@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anabranch.execution.bar import bar
 from anabranch.sentences.nearest import hint
 from anabranch.studies import find, names
 from anabranch.studies import run as steps
@@ -146,7 +147,8 @@ def _made(task: steps.Task, folder: Path, progress: "Callable[[State], None] | N
     opened = steps.stores(task, folder, task.plans(), "python")
     drawing = steps.Drawing(task, opened)
     drawing.start()
-    steps.execute(opened, progress, drawing.over)
+    with bar(progress, task.study.name) as shown:
+        steps.execute(opened, shown, drawing.over)
     return finished(task, opened, drawing, folder, started=started)
 
 

@@ -32,6 +32,7 @@ class Process:
         self._lock = threading.Lock()
         self._over = False
         self._process: subprocess.Popen[bytes] | None = None
+        self._ready: subprocess.Popen[bytes] | None = None
 
     def perform(self, task: Task, options: Options) -> Record:
         """Make a run there. `Stop` if the process was ended meanwhile.
@@ -41,13 +42,16 @@ class Process:
         process = self._started()
         late = threading.Event()
         timer = None
-        if options.timeout is not None:
-            timer = threading.Timer(options.timeout + _GRACE, _kill_late, (process, late))
-            timer.daemon = True
-            timer.start()
         try:
             assert process.stdin is not None
             assert process.stdout is not None
+            if process is not self._ready:  # its start does not count for the run
+                pickle.load(process.stdout)
+                self._ready = process
+            if options.timeout is not None:
+                timer = threading.Timer(options.timeout + _GRACE, _kill_late, (process, late))
+                timer.daemon = True
+                timer.start()
             pickle.dump((task, options), process.stdin)
             process.stdin.flush()
             record: Record = pickle.load(process.stdout)
@@ -115,6 +119,8 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    pickle.dump(None, replies)
+    replies.flush()
     waiting = queue.SimpleQueue[tuple[Task, Options]]()
     threading.Thread(target=_read, args=(requests, waiting), daemon=True).start()
     while True:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self
 
+from anabranch.execution.bar import bar
 from anabranch.execution.progress import State
 from anabranch.measures import units
 from anabranch.scenario import Scenario
@@ -81,15 +82,16 @@ class Plan(PlanData):
         allow_mixed: bool = False,
     ) -> "Sweep":
         """Make the runs; the parameters are those of `anabranch.sweep`."""
-        found = execute(
-            self,
-            out=out,
-            workers=workers,
-            client=client,
-            progress=progress,
-            keep_failed=keep_failed,
-            allow_mixed=allow_mixed,
-        )
+        with bar(progress, "sweep") as shown:
+            found = execute(
+                self,
+                out=out,
+                workers=workers,
+                client=client,
+                progress=shown,
+                keep_failed=keep_failed,
+                allow_mixed=allow_mixed,
+            )
         return Sweep.around(found)
 
 
@@ -214,7 +216,7 @@ def sweep(
     client : dask.distributed.Client, optional
         A cluster to make the runs on, instead of this process.
     progress : callable, optional
-        Called with a `State` about ten times a second.
+        Called with a `State` about ten times a second. Without it, a notebook shows a bar if tqdm is installed.
     timeout : float, optional
         Seconds of wall-clock time that a run may take.
     memory : int, optional

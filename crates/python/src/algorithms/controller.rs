@@ -15,7 +15,6 @@ use super::path::Paths;
 use super::{adjust, sample, window};
 
 /// An object of a subclass of `ab.Controller`.
-#[derive(Debug)]
 pub struct PyController {
     instance: Instance,
     window: Window,
@@ -24,7 +23,14 @@ pub struct PyController {
     reduces_itself: bool,
 }
 
-#[derive(Debug)]
+/// Shows all state, so that the conformance suite can compare a copy with the original.
+impl std::fmt::Debug for PyController {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = Python::attach(|py| self.instance.or_fail(self.instance.state(py)));
+        write!(f, "{:?} {:?} {state}", self.instance, self.window)
+    }
+}
+
 struct Methods {
     on_ack: Py<PyAny>,
     on_congestion: Py<PyAny>,
@@ -52,7 +58,6 @@ impl Methods {
 }
 
 /// The arguments of `on_ack` as Python sees them.
-#[derive(Debug)]
 struct Seen {
     paths: Paths,
     ack: Py<sample::AckSample>,

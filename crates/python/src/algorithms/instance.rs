@@ -54,6 +54,11 @@ impl Instance {
         self.run.at(now);
     }
 
+    /// The attributes of the object, as text.
+    pub fn state(&self, py: Python<'_>) -> PyResult<String> {
+        py.import("anabranch.algorithms.attributes")?.call_method1("shown", (self.object(py),))?.extract()
+    }
+
     /// The bound method `name`.
     pub fn method(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
         self.object.getattr(py, name)

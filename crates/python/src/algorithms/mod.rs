@@ -6,6 +6,7 @@
 
 mod adjust;
 mod answer;
+mod conform;
 mod controller;
 mod decision;
 mod description;
@@ -157,5 +158,6 @@ pub fn add(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<reduction::Entry>()?;
     m.add_class::<judge::Episode>()?;
     m.add_class::<judge::Reordered>()?;
+    m.add_function(wrap_pyfunction!(conform::conform, m)?)?;
     window::add(m)
 }

@@ -1,0 +1,1 @@
+"""What must hold for any algorithm written in Python: the engine's suite, and twenty scenarios."""

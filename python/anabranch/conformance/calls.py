@@ -1,0 +1,96 @@
+"""What an algorithm calls that makes its runs differ: the clock, `random`, functions of the platform's libm."""
+
+import dis
+import inspect
+import random
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from anabranch.algorithms.identity import is_of_user
+
+_EXACT = {"sqrt", "floor", "ceil", "trunc", "fabs", "copysign", "fmod", "frexp", "ldexp", "modf", "isfinite", "isinf"}
+_EXACT |= {"isnan", "gcd", "lcm", "comb", "perm", "factorial", "isqrt", "nextafter", "ulp", "fsum", "prod", "isclose"}
+"""Functions of `math` whose result is the same on every machine."""
+_OURS = {"cbrt": "cbrt", "exp": "exp", "log": "log", "pow": "pow"}
+_CLOCK = {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time"}
+_CLOCK |= {"process_time_ns", "thread_time", "thread_time_ns", "clock_gettime", "localtime", "gmtime"}
+
+
+def said(function: Any) -> str | None:
+    """What is wrong with calling a C function; None if nothing is.
+
+    >>> import time, random, math
+    >>> said(time.monotonic), said(math.sqrt), said(random.Random(1).random)
+    ('time.monotonic reads the clock; use the time that the engine gives, such as offer.now or ack.now', None, None)
+    >>> said(math.exp)
+    "math.exp is the platform's own, whose last bit differs between machines; use ab.math.exp"
+    """
+    name, module, owner = function.__name__, function.__module__, getattr(function, "__self__", None)
+    remedy = "use the time that the engine gives, such as offer.now or ack.now"
+    if module == "time" and name in _CLOCK:
+        return f"time.{name} reads the clock; {remedy}"
+    if name in {"now", "utcnow", "today"} and getattr(owner, "__module__", "") == "datetime":
+        return f"datetime.{name} reads the clock; {remedy}"
+    if owner is getattr(random, "_inst", None) and owner is not None:
+        return "random has a seed that the run does not know; use self.random"
+    if isinstance(owner, random.SystemRandom) or (module in {"posix", "nt"} and name in {"urandom", "getrandom"}):
+        return f"{name} has no seed; use self.random"
+    if module == "math" and name not in _EXACT:
+        return _libm(name)
+    return None
+
+
+def _libm(name: str) -> str:
+    ours = f"use ab.math.{_OURS[name]}" if name in _OURS else "express it by ab.math.exp, log, pow or cbrt"
+    return f"math.{name} is the platform's own, whose last bit differs between machines; {ours}"
+
+
+class Calls:
+    """Within the block, notes what the code of the user calls in this thread: places by what is wrong.
+
+    A place is a file and a line.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+        self._before: Callable[..., Any] | None = None
+
+    def __enter__(self) -> "Calls":
+        self._before = sys.getprofile()
+        sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(self._before)
+
+    def _note(self, frame: types.FrameType, event: str, function: Any) -> None:
+        if event != "c_call":
+            return
+        what = said(function)
+        if what is None or what in self.found:
+            return
+        caller: types.FrameType | None = frame
+        while caller is not None and not is_of_user(caller.f_code.co_filename):  # `random` calls C itself
+            caller = caller.f_back
+        if caller is not None and not caller.f_code.co_filename.startswith("<frozen"):
+            self.found[what] = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
+
+
+def powers(cls: type) -> Iterator[tuple[str, str]]:
+    """Place of each ``**`` with an exponent that is no whole number, in the methods of a class, and what is wrong."""
+    for _, method in inspect.getmembers(cls, inspect.isfunction):
+        if not is_of_user(method.__code__.co_filename):
+            continue
+        before: dis.Instruction | None = None
+        line = method.__code__.co_firstlineno
+        for one in dis.get_instructions(method):
+            line = one.positions.lineno or line if one.positions is not None else line
+            if one.opname == "BINARY_OP" and one.argrepr in {"**", "**="}:
+                constant = before.argval if before is not None and before.opname.startswith("LOAD_") else None
+                if not isinstance(constant, int):
+                    place = f"{Path(method.__code__.co_filename).name}:{line}"
+                    yield place, "x ** y is the platform's own power of real numbers; use ab.math.pow"
+            before = one

@@ -1,0 +1,141 @@
+"""The check of an algorithm: the engine's conformance suite, twenty scenarios, each run twice."""
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from anabranch import _core
+from anabranch._core import AlgorithmError, RunError
+from anabranch.algorithms.description import Description
+from anabranch.algorithms.references import load
+from anabranch.conformance.calls import Calls, powers
+from anabranch.conformance.scenarios import scenarios
+from anabranch.scenario import Scenario, ScenarioError
+from anabranch.sentences import tools as say
+from anabranch.sweeps.plan import Cell, Options, plan
+from anabranch.sweeps.process import Process
+from anabranch.sweeps.task import FAILED, REFUSED, Task
+
+_OPTIONS = Options(timeout=60.0)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found.
+
+    Attributes
+    ----------
+    name, kind : str
+        The class, and the kind of algorithms that it is.
+    faults : tuple of str
+        What does not hold.
+    runs, refused : tuple of str
+        Names of the scenarios that were run, and of those that refuse such an algorithm.
+    """
+
+    name: str
+    kind: str
+    faults: tuple[str, ...]
+    runs: tuple[str, ...]
+    refused: tuple[str, ...]
+
+
+def check(reference: str, progress: Callable[[int, int], None] | None = None) -> Report:
+    """Check a class.
+
+    Parameters
+    ----------
+    reference : str
+        ``"file.py:Class"`` or ``"module:Class"``.
+    progress : callable, optional
+        Called with the number of scenarios that were run, and of all of them.
+
+    Raises
+    ------
+    AlgorithmError
+        If there is no such class, or if it lacks a method.
+    """
+    description = Description(load(reference), reference)
+    faults = [_conformance(description)]
+    faults += [say.AT(place=place, what=what) for place, what in dict(powers(description.cls)).items()]
+    runs, refused = list[str](), list[str]()
+    calls = Calls()
+    again = Process()
+    try:
+        for number, (name, scenario) in enumerate(scenarios().items()):
+            if progress is not None:
+                progress(number, len(scenarios()))
+            try:
+                cell = _cell(scenario, description)
+            except ScenarioError:
+                refused.append(name)
+                continue
+            runs.append(name)
+            faults.append(_run(name, cell, calls, again))
+    finally:
+        again.end()
+    faults += [say.AT(place=place, what=what) for what, place in calls.found.items()]
+    return Report(reference, description.kind, tuple(filter(None, faults)), tuple(runs), tuple(refused))
+
+
+def _cell(scenario: Scenario, description: Description) -> Cell:
+    (cell,) = plan(scenario.set(f"connection.{description.kind}", description.name), {}, 1, _OPTIONS).cells
+    return cell
+
+
+def _run(name: str, cell: Cell, calls: Calls, again: Process) -> str:
+    """Run a scenario here and in another process, which has other hashes of strings; return what is wrong."""
+    try:
+        with calls:
+            summary = cell.scenario.run(1, timeout=_OPTIONS.timeout).summary
+    except (AlgorithmError, RunError) as error:
+        return say.IN_SCENARIO(name=name, what=str(error))
+    if summary["status"] != "completed":
+        return say.NOT_COMPLETED(name=name, status=summary["status"])
+    record = again.perform(Task.of(cell, 1), _OPTIONS)
+    if record.status in {FAILED, REFUSED}:
+        return say.IN_SCENARIO(name=name, what=record.error)
+    other = re.search(r'"trace_sha256":\s*"(\w+)"', record.summary)
+    if other is None or other[1] != summary["trace_sha256"]:
+        return say.TWO_HASHES(name=name, first=summary["trace_sha256"][:12], second=other[1][:12] if other else "none")
+    return ""
+
+
+def _conformance(description: Description) -> str:
+    """What the conformance suite of the engine finds; empty if all holds."""
+    with _standard_error() as written:
+        try:
+            found = _core.conform(description)
+        except AlgorithmError as error:
+            return say.IN_SUITE(what=str(error), life=_life(written.read_text(errors="replace")))
+        if found is None:
+            return ""
+        what = re.sub(r"^panic at \S+: ", "", found)
+        return say.IN_SUITE(what=what, life=_life(written.read_text(errors="replace")))
+
+
+def _life(text: str) -> str:
+    """The life in which a check failed, as the suite writes it to standard error."""
+    found = re.search(r"life (\d+)", text)
+    return found[1] if found else "0"
+
+
+@contextlib.contextmanager
+def _standard_error() -> Iterator[Path]:
+    """Within the block, what the engine writes to standard error goes to a file."""
+    sys.stderr.flush()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "stderr"
+        keep = os.dup(2)
+        try:
+            with file.open("wb") as stream:
+                os.dup2(stream.fileno(), 2)
+            yield file
+        finally:
+            os.dup2(keep, 2)
+            os.close(keep)

@@ -1,0 +1,126 @@
+"""`check-algorithm` finds what is wrong with an algorithm, and `new --algorithm` prints files that run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import anabranch as ab
+from anabranch.conformance.check import check
+from anabranch.conformance.scenarios import scenarios
+from anabranch.conformance.template import KINDS
+from helpers import Command
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "python"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_template_runs_and_has_no_fault(command: Command, here: Path, kind: str) -> None:
+    done = command("new", "--algorithm", kind)
+    assert (done.status, done.err) == (0, "")
+    (here / "mine.py").write_text(done.out, "utf-8")
+    scenario = scenarios()["losses on one path"].set(f"connection.{kind}", "mine.py")
+    assert scenario.run().summary["status"] == "completed"
+    name = re.search(r"class (\w+)", done.out)
+    assert name is not None
+    checked = command("check-algorithm", f"mine.py:{name[1]}")
+    assert (checked.status, checked.err) == (0, "")
+    assert re.search(r"no fault in the conformance suite and in (20|19) scenarios$", checked.out.strip()), checked.out
+
+
+@pytest.mark.parametrize("file", ["stms.py:Stms", "cubic.py:Cubic", "olia.py:Olia"])
+def test_the_examples_have_no_fault(file: str) -> None:
+    assert check(f"{EXAMPLES / file}").faults == ()
+
+
+FAULTY = {
+    "a list that copies share": (
+        "class Mine(ab.Controller):\n"
+        "    def __init__(self): self.seen = []\n"
+        "    def snapshot(self):\n"
+        "        import copy\n"
+        "        return copy.copy(self)\n"
+        "    def on_ack(self, ack, paths, me): self.grow_in_slow_start(ack)\n"
+        "    def on_congestion(self, c, paths, me):\n"
+        "        self.seen.append(c.now)\n"
+        "        self.halve(c)\n",
+        r"conformance suite, life 0: .*a copy changes with the original",
+    ),
+    "a window that grows unused": (
+        "class Mine(ab.Controller):\n"
+        "    def on_ack(self, ack, paths, me): self.cwnd += 1\n"
+        "    def on_congestion(self, c, paths, me): self.halve(c)\n",
+        r"conformance suite, life 0: .*grows unused",
+    ),
+    "waits for ever": (
+        "class Mine(ab.Scheduler):\n    def pick(self, offer): return ab.Wait()\n",
+        r'scenario "one path": the run did not complete: stalled',
+    ),
+    "an exception": (
+        "class Mine(ab.Scheduler):\n    def pick(self, offer): return offer.paths[9]\n",
+        r"conformance suite, life 0: scheduler Mine, at .* raised IndexError",
+    ),
+    "the clock": (
+        "import time\n\n\nclass Mine(ab.Scheduler):\n"
+        "    def pick(self, offer):\n        return offer.open() if time.perf_counter() else None\n",
+        r"mine\.py:7: time\.perf_counter reads the clock; use the time that the engine gives",
+    ),
+    "random": (
+        "import random\n\n\nclass Mine(ab.Scheduler):\n"
+        "    def pick(self, offer):\n"
+        "        return random.choice([i for i, p in enumerate(offer.paths) if p.can_send])\n",
+        r"mine\.py:7: random has a seed that the run does not know; use self\.random[\s\S]*",
+    ),
+    "two hashes": (
+        "class Mine(ab.Scheduler):\n"
+        "    def pick(self, offer):\n"
+        "        able = [i for i, p in enumerate(offer.paths) if p.can_send]\n"
+        "        return able[hash(str(offer.now_ns)) % len(able)]\n",
+        r'scenario "four paths": two runs have two traces: \w{12} and \w{12}',
+    ),
+    "exp": (
+        "import math\n\n\nclass Mine(ab.Controller):\n"
+        "    def on_ack(self, ack, paths, me):\n"
+        "        if not self.grow_in_slow_start(ack):\n            self.cwnd += math.exp(1.0)\n"
+        "    def on_congestion(self, c, paths, me): self.halve(c)\n",
+        r"mine\.py:8: math\.exp is the platform's own, .*; use ab\.math\.exp",
+    ),
+    "a power": (
+        "class Mine(ab.Controller):\n"
+        "    def on_ack(self, ack, paths, me):\n"
+        "        if not self.grow_in_slow_start(ack):\n            self.cwnd += self.cwnd ** 0.4\n"
+        "    def on_congestion(self, c, paths, me): self.halve(c)\n",
+        r"mine\.py:6: x \*\* y is the platform's own power of real numbers; use ab\.math\.pow",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_fault_is_printed(command: Command, here: Path, name: str) -> None:
+    source, said = FAULTY[name]
+    (here / "mine.py").write_text(f"import anabranch as ab\n{source}", "utf-8")
+    done = command("check-algorithm", "mine.py:Mine")
+    assert (done.status, done.err) == (1, "")
+    assert re.search(said, done.out), done.out
+    assert re.search(r"^mine\.py:Mine: \d+ faults?; (20|19) scenarios were run$", done.out, re.MULTILINE)
+
+
+def test_random_numbers_of_the_run_and_exact_functions_are_no_fault(here: Path) -> None:
+    (here / "mine.py").write_text(
+        "import math\nimport anabranch as ab\n\n\nclass Mine(ab.Scheduler):\n"
+        "    def pick(self, offer):\n"
+        "        able = [i for i, p in enumerate(offer.paths) if p.can_send]\n"
+        "        return self.random.choice(able) if math.sqrt(len(able)) ** 2 and ab.math.exp(1.0) else able[0]\n",
+        "utf-8",
+    )
+    assert check("mine.py:Mine").faults == ()
+
+
+def test_what_is_no_algorithm_is_refused(command: Command, here: Path) -> None:
+    (here / "mine.py").write_text("class Mine: pass\n", "utf-8")
+    done = command("check-algorithm", "mine.py:Mine")
+    assert (done.status, done.out) == (2, "")
+    assert "mine.py:Mine is no algorithm; derive the class from" in done.err
+    assert command("check-algorithm", "other.py:Mine").status == 2
+    assert command("new", "--algorithm", "scheduler", "--sweep").status == 2
+    assert ab.Scheduler.kind in KINDS
