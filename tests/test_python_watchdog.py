@@ -121,7 +121,7 @@ def test_a_timeout_that_is_no_time_is_refused(folder: Path, wrong: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to the tests, too")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("arguments", [("run", "s.toml"), ("check", "sweep.toml")])
+@pytest.mark.parametrize("arguments", [("run", "s.toml"), ("check", "sweep.toml"), ("sweep", "sweep.toml")])
 def test_a_signal_ends_the_command(folder: Path, number: signal.Signals, arguments: tuple[str, ...]) -> None:
     (folder / "sweep.toml").write_text('scenario = "s.toml"\nseeds = 2\n[axes]\nmss = [1000, 1400]\n', "utf-8")
     with subprocess.Popen(
