@@ -41,7 +41,7 @@ def test_a_notebook_runs(notebook: Path, tmp_path: Path) -> None:
     pytest.importorskip("ipykernel")
     import nbformat
 
-    read = nbformat.read(notebook, as_version=4)
+    read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
     nbclient.NotebookClient(read, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output for cell in read.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("text/html" in output.get("data", {}) for output in shown)
