@@ -8,7 +8,7 @@
 //! - [`input`]: octets as a source of choices
 //! - [`driver`]: seeds, mutations, what is kept
 //! - [`targets`]: one file each; its head says what must hold
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod driver;
 pub mod input;

@@ -106,5 +106,4 @@ targets! {
     scenario: 30_000,
     link: 2_000,
     script: 5_000,
-    interface: 3_000,
 }

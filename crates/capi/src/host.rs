@@ -25,6 +25,9 @@ pub struct anabranch_host {
     panicked: bool,
 }
 
+/// The latest time and the longest duration in ns: their sums stay within 64 bits.
+pub(crate) const LONGEST: u64 = 1 << 62;
+
 /// Who keeps the octets.
 #[derive(Debug)]
 pub(crate) enum Form {
@@ -120,11 +123,14 @@ impl anabranch_host {
     /// Advances the clock of the host.
     ///
     /// # Errors
-    /// If time goes back.
+    /// If time goes back, or beyond [`LONGEST`].
     pub(crate) fn at(&mut self, now: u64) -> Result<Instant, Fault> {
         if now < self.now.0 {
             let text = format!("now is {now} ns, before {} ns of an earlier call: time must not go back", self.now.0);
             return fault(ANABRANCH_ARGUMENT, text);
+        }
+        if now > LONGEST {
+            return fault(ANABRANCH_ARGUMENT, format!("now is {now} ns: at most {LONGEST}, which is 146 years"));
         }
         self.now = Instant(now);
         Ok(self.now)

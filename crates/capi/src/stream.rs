@@ -4,7 +4,7 @@ use anabranch_stack::config::KeepAlive;
 use anabranch_stack::host::WriteError;
 use anabranch_stack::time::Duration;
 
-use crate::host::{anabranch_host, each, guarded};
+use crate::host::{LONGEST, anabranch_host, each, guarded};
 use crate::opening::gone;
 use crate::status::{
     ANABRANCH_ARGUMENT, ANABRANCH_CLOSED, ANABRANCH_GONE, ANABRANCH_OK, Fault, array, fault, null, put, put_all,
@@ -173,6 +173,9 @@ pub unsafe extern "C" fn anabranch_set_option(
 ) -> i32 {
     let call = |host: &mut anabranch_host| {
         let now = host.at(now)?;
+        if value > LONGEST {
+            return fault(ANABRANCH_ARGUMENT, format!("value is {value}: at most {LONGEST}"));
+        }
         let time = (value > 0).then_some(Duration(value));
         let set = each!(host, e => e.configure(connection.into(), |c| {
             match option {
@@ -213,8 +216,8 @@ pub unsafe extern "C" fn anabranch_set_keepalive(
 ) -> i32 {
     let call = |host: &mut anabranch_host| {
         let now = host.at(now)?;
-        if idle > 0 && (interval == 0 || probes < 2) {
-            let text = format!("interval is {interval} ns and probes {probes}: above 0, and at least 2");
+        if idle > LONGEST || interval > LONGEST || idle > 0 && (interval == 0 || probes < 2) {
+            let text = format!("idle {idle} ns, interval {interval} ns: 1 to {LONGEST}; probes {probes}: at least 2");
             return fault(ANABRANCH_ARGUMENT, text);
         }
         let keepalive = (idle > 0).then_some(KeepAlive { idle: Duration(idle), interval: Duration(interval), probes });

@@ -250,6 +250,7 @@ AnabranchL4Protocol::GetTypeId()
 AnabranchL4Protocol::AnabranchL4Protocol()
     : m_host(nullptr),
       m_swept(0),
+      m_compared(0),
       m_pumping(false),
       m_again(false),
       m_policy(ANABRANCH_PATHS_ONE_PER_INTERFACE)
@@ -684,6 +685,11 @@ AnabranchL4Protocol::Pump()
         return;
     }
     m_pumping = true;
+    if (!m_locals.empty() && Now() >= m_compared + 100000000)
+    {
+        m_compared = Now();
+        CompareAddresses();
+    }
     anabranch_segment segment{};
     do
     {

@@ -66,8 +66,9 @@ class AnabranchL4Protocol : public IpL4Protocol
     DownTargetCallback GetDownTarget() const override;
     DownTargetCallback6 GetDownTarget6() const override;
 
-    /// An address of this node has come or gone. The node's list routing reports it by itself; with
-    /// another routing protocol, call this.
+    /// An address of this node has come or gone. A node with list routing (IPv4's default) reports it by
+    /// itself. With another routing protocol (IPv6's default) it is noticed when the next segment is
+    /// sent or arrives, at most every 100 ms; call this to have it noticed at once.
     void AddressChanged(const anabranch_address& address, bool present);
 
     typedef void (*NumberCallback)(uint64_t connection, uint32_t subflow, uint32_t before, uint32_t after);
@@ -127,6 +128,8 @@ class AnabranchL4Protocol : public IpL4Protocol
     /// Our addresses of a family, without those that reach only this node or one link.
     std::vector<anabranch_address> Locals(uint8_t family) const;
     void Observe();
+    /// Looks for addresses that have come or gone, if no list routing reports them.
+    void CompareAddresses();
     /// Gives a connection the path manager of the attribute PathManager.
     void ManagePaths(uint64_t connection, bool opened, uint8_t family);
     /// Opens the subflows that path managers want and that have a route.
@@ -163,6 +166,8 @@ class AnabranchL4Protocol : public IpL4Protocol
     std::set<uint64_t> m_over;                      //!< Closed connections that the engine may still know.
     uint64_t m_swept;                               //!< When m_over was last looked through.
     std::deque<anabranch_event> m_events;
+    std::map<uint8_t, std::vector<anabranch_address>> m_locals; //!< Of families without list routing.
+    uint64_t m_compared;                            //!< When they were last compared.
     EventId m_timer;
     EventId m_soon;
     bool m_pumping;

@@ -3,6 +3,7 @@
 #include "anabranch-l4-protocol.h"
 #include "anabranch-socket.h"
 
+#include <algorithm>
 #include <ns3/ipv4-list-routing.h>
 #include <ns3/ipv4-route.h>
 #include <ns3/ipv6-list-routing.h>
@@ -211,9 +212,47 @@ AnabranchL4Protocol::Observe()
     {
         list->AddRoutingProtocol(Create<Observer4>(this), LAST);
     }
+    else if (m_ipv4)
+    {
+        m_locals[4];
+    }
     if (auto list = m_ipv6 ? DynamicCast<Ipv6ListRouting>(m_ipv6->GetRoutingProtocol()) : nullptr)
     {
         list->AddRoutingProtocol(Create<Observer6>(this), LAST);
+    }
+    else if (m_ipv6)
+    {
+        m_locals[6];
+    }
+}
+
+void
+AnabranchL4Protocol::CompareAddresses()
+{
+    for (auto& [family, before] : m_locals)
+    {
+        auto now = Locals(family);
+        auto in = [](const anabranch_address& a, const std::vector<anabranch_address>& all) {
+            return std::any_of(all.begin(), all.end(), [&](const anabranch_address& b) {
+                return std::memcmp(&a, &b, sizeof a) == 0;
+            });
+        };
+        std::swap(before, now);
+        for (const auto& address : now)
+        {
+            if (!in(address, before))
+            {
+                AddressChanged(address, false);
+            }
+        }
+        for (const auto& address : before)
+        {
+            // The first time every address is new, and every connection has been told of it.
+            if (!now.empty() && !in(address, now))
+            {
+                AddressChanged(address, true);
+            }
+        }
     }
 }
 

@@ -487,6 +487,7 @@ class Paths : public TestCase
             m_while = m_removed;
             second(true);
         });
+        Simulator::Schedule(Seconds(21), [&] { client->Send(Create<Packet>(100000)); });
         Simulator::Stop(Seconds(40));
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(m_before, 2, "subflows before");
