@@ -21,7 +21,7 @@
 #   make capi PREFIX=/usr/local DESTDIR=  installs the C interface: header, libraries, anabranch.pc
 #   make capi-dist    packs them as dist/anabranch-capi.tar.gz for users without Rust
 #   make capi-test    compiles and runs the example in C, also under address and undefined-behaviour sanitizers
-#   make ns3-test     runs the transfer over two links inside ns-3, if ns-3 is installed
+#   make ns3-test     runs examples, tests and comparisons inside ns-3, if ns-3 is installed
 #   make bench        measures speed and memory
 #   make bench-check  compares them with the stored bounds
 #   make clean        removes .venv, target/ and dist/
@@ -78,6 +78,7 @@ release: $(VENV)/installed
 
 release-check: $(DENY)
 	$(DENY) check bans licenses sources
+	$(DENY) --manifest-path crates/capi/Cargo.toml check --config crates/capi/deny.toml licenses
 	@before=$$(git tag --merged HEAD --sort=-version:refname --list 'v*' 2>/dev/null \
 		| grep -vx "v$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)" | head -n 1); \
 	if [ -n "$$before" ]; then $(MAKE) --no-print-directory semver BEFORE=$$before; \
@@ -135,6 +136,7 @@ check-long: $(VENV)/installed $(VENV)/tools
 	MPLBACKEND=Agg $(PY) -m pytest -q -m long || [ $$? -eq 5 ]  # 5: no test was selected
 	@rm -rf out/studies
 	$(BIN)/anabranch study all --quick --out out/studies --quiet
+	$(MAKE) --no-print-directory ns3-test-long
 
 # On Linux, Zig links the extension against a C library so old that every distribution has it or a
 # newer one. With the C library of this machine the wheel might run on this machine alone. One wheel
@@ -186,14 +188,25 @@ capi-stage:
 	$(MAKE) --no-print-directory capi CAPI_PROFILE=lab PREFIX=/ DESTDIR=$(CURDIR)/target/capi
 
 NS3_HEADERS := $(wildcard /usr/include/ns3/core-module.h)
+NS3_RUN := LD_LIBRARY_PATH=target/capi/lib
+.PHONY: ns3-build ns3-test-long
 ifeq ($(NS3_HEADERS),)
-ns3-test:
+ns3-test ns3-test-long:
 	@echo "skipped: ns-3 is not installed"
 else
-ns3-test: capi-stage
-	cmake -S integrations/ns3 -B target/ns3 -DANABRANCH_ROOT=$(CURDIR)/target/capi
+ns3-build: capi-stage
+	cmake -S integrations/ns3 -B target/ns3 -DANABRANCH_ROOT=$(CURDIR)/target/capi -DCMAKE_CXX_FLAGS_RELEASE=-O1
 	cmake --build target/ns3 --parallel 2
-	LD_LIBRARY_PATH=target/capi/lib target/ns3/anabranch-two-links
+
+ns3-test: ns3-build $(VENV)/installed
+	$(NS3_RUN) target/ns3/anabranch-two-links
+	$(NS3_RUN) target/ns3/anabranch-failure
+	$(NS3_RUN) target/ns3/anabranch-test-runner --suite=anabranch --verbose --fullness=QUICK
+	$(NS3_RUN) $(PY) integrations/ns3/test/bars.py target/ns3
+
+ns3-test-long: ns3-build $(VENV)/installed
+	$(NS3_RUN) target/ns3/anabranch-test-runner --suite=anabranch --verbose --fullness=EXTENSIVE
+	$(NS3_RUN) $(PY) integrations/ns3/test/bars.py target/ns3 --long
 endif
 
 CRATE ?= stack

@@ -337,8 +337,15 @@
 
 /*
  Run-time option: keep-alives after so many ns without a segment; 0: none.
+ [`anabranch_set_keepalive`] also sets their interval and number.
  */
 #define ANABRANCH_OPTION_KEEPALIVE 4
+
+/*
+ Run-time option: retransmissions of a SYN before the connection fails; `UINT32_MAX`: no limit
+ of its own.
+ */
+#define ANABRANCH_OPTION_SYN_RETRIES 5
 
 /*
  The configuration of connections: an opaque handle.
@@ -478,6 +485,14 @@ struct anabranch_connection_info {
    Octets of the peer's stream that have arrived in order.
    */
   uint64_t received;
+  /*
+   Octets of ours that a host keeps, because they may be sent again; 0 by reference.
+   */
+  uint64_t kept_out;
+  /*
+   Octets of the peer's that a host keeps, because they were not read; 0 by reference.
+   */
+  uint64_t kept_in;
   /*
    Token of the connection (RFC 8684 3.2), if `multipath`.
    */
@@ -647,15 +662,30 @@ struct anabranch_segment {
   uint32_t dss_checksum_at;
 };
 
+/*
+ A range of our stream.
+ */
+struct anabranch_range {
+  /*
+   Offset of the first octet.
+   */
+  uint64_t start;
+  /*
+   Offset after the last octet.
+   */
+  uint64_t end;
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
 /*
- The algorithms that a configuration may name, as a JSON object: for each kind a list, of each
- algorithm its name, summary and parameters with ranges. The text lives as long as the program.
+ Writes to `out` the algorithms that a configuration may name, as a JSON object: for each kind a
+ list, of each algorithm its name, summary and parameters with ranges. The text lives as long as
+ the program.
  */
-const char *anabranch_algorithms(void);
+int32_t anabranch_algorithms(const char **out);
 
 /*
  Makes a configuration from the text of a scenario's `[connection]` table (TOML, without the
@@ -700,6 +730,13 @@ int32_t anabranch_subflow_state(struct anabranch_host *host,
                                 uint64_t connection,
                                 uint32_t subflow,
                                 struct anabranch_subflow_info *info);
+
+/*
+ Writes the numbers of the existing connections to `connections`, in order of opening. `count` is
+ the room in `connections` and becomes their number; `ANABRANCH_SMALL`: there are more than fit,
+ and nothing else is written.
+ */
+int32_t anabranch_connections(struct anabranch_host *host, uint64_t *connections, size_t *count);
 
 /*
  ICMP "fragmentation needed" or ICMPv6 "packet too big" about a segment of ours: its 4-tuple, its
@@ -791,6 +828,48 @@ int32_t anabranch_set_backup(struct anabranch_host *host,
                              uint8_t backup);
 
 /*
+ Gives a further address of ours its identifier (RFC 8684 3.2), before it is advertised or joined
+ from. Without this call it gets the lowest that is free. The port of `address` counts for
+ nothing.
+ */
+int32_t anabranch_identify(struct anabranch_host *host,
+                           uint64_t connection,
+                           const struct anabranch_address *address,
+                           uint8_t identifier);
+
+/*
+ What schedulers and controllers are told of the path of a subflow: what an octet costs there and
+ its share of the load compared with the others', both above 0 and 1 unless said otherwise; a
+ lower `priority` is preferred, 0 unless said otherwise.
+ */
+int32_t anabranch_set_path_policy(struct anabranch_host *host,
+                                  uint64_t connection,
+                                  uint32_t subflow,
+                                  double cost,
+                                  double weight,
+                                  uint32_t priority);
+
+/*
+ Makes the Fast Open cookies of the listener of `port` with the 32 octets `key` from now on
+ (RFC 7413 6.3.4); null: with a key of the host's own. Without a listener nothing happens.
+ */
+int32_t anabranch_set_fast_open_key(struct anabranch_host *host, uint16_t port, const uint8_t *key);
+
+/*
+ Forgets the Fast Open cookies that servers have given, and that they have refused.
+ */
+int32_t anabranch_forget_fast_open_servers(struct anabranch_host *host);
+
+/*
+ Writes 1 to `has` if a connection that opens at `now` would begin with a Fast Open cookie, so that
+ what is written at once leaves with the SYN; else 0.
+ */
+int32_t anabranch_has_fast_open_cookie(struct anabranch_host *host,
+                                       uint64_t now,
+                                       const struct anabranch_tuple *tuple,
+                                       uint8_t *has);
+
+/*
  An IP packet arrives at a host that keeps octets. A packet that is damaged or no TCP segment is
  dropped and gives `ANABRANCH_PACKET`.
  */
@@ -849,6 +928,15 @@ int32_t anabranch_poll_timeout(struct anabranch_host *host, uint64_t *at);
 int32_t anabranch_handle_timeout(struct anabranch_host *host, uint64_t now);
 
 /*
+ Verifies the TCP checksum of a segment that has arrived: `ANABRANCH_PACKET` if it is wrong.
+ */
+int32_t anabranch_verify_checksum(const struct anabranch_tuple *tuple,
+                                  const uint8_t *header,
+                                  size_t header_len,
+                                  const uint8_t *payload,
+                                  size_t payload_len);
+
+/*
  Gives a connection a path manager: one of the `ANABRANCH_PATHS_` constants, with the `count`
  addresses of this host, the connection's own first. Call it right after
  [`anabranch_connect`](crate::opening::anabranch_connect) (`opened` 1) or at
@@ -864,14 +952,25 @@ int32_t anabranch_manage_paths(struct anabranch_host *host,
                                size_t count);
 
 /*
- Takes the next subflow that the path manager of a connection wants, with local port 0. Open it
- with [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow) if a route leads there.
- Poll after events and at timeouts.
+ Takes the next subflow that the path manager of any connection wants, with local port 0; writes
+ the number of the connection to `connection`, and 1 to `backup` if it is to be a backup. Open it
+ with [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow); if that fails, or no
+ route leads there, call [`anabranch_join_failed`]. Poll after events and at timeouts.
  */
 int32_t anabranch_poll_join(struct anabranch_host *host,
                             uint64_t now,
-                            uint64_t connection,
-                            struct anabranch_tuple *tuple);
+                            uint64_t *connection,
+                            struct anabranch_tuple *tuple,
+                            uint8_t *backup);
+
+/*
+ The subflow `tuple`, which [`anabranch_poll_join`] has given, could not be opened: the path
+ manager wants it again after 10 s.
+ */
+int32_t anabranch_join_failed(struct anabranch_host *host,
+                              uint64_t now,
+                              uint64_t connection,
+                              const struct anabranch_tuple *tuple);
 
 /*
  An address of this host comes (`present` 1) or goes (0): tells the path manager of a connection
@@ -955,6 +1054,29 @@ int32_t anabranch_set_option(struct anabranch_host *host,
                              uint64_t connection,
                              uint32_t option,
                              uint64_t value);
+
+/*
+ Sends keep-alives on every subflow of a connection (RFC 9293 3.8.4): the first after `idle` ns
+ without a segment, then one every `interval` ns; after `probes` unanswered ones (at least 2) the
+ subflow is reset. `idle` 0: no keep-alives.
+ */
+int32_t anabranch_set_keepalive(struct anabranch_host *host,
+                                uint64_t now,
+                                uint64_t connection,
+                                uint64_t idle,
+                                uint64_t interval,
+                                uint32_t probes);
+
+/*
+ Ranges of our stream below the data-level acknowledgement that some subflow of a host by
+ reference may send again, in order: what keeps [`anabranch_needed_from`] back. `count` is the
+ room in `ranges` and becomes the number of ranges; `ANABRANCH_SMALL`: there are more than fit,
+ and nothing else is written.
+ */
+int32_t anabranch_still_in_flight(struct anabranch_host *host,
+                                  uint64_t connection,
+                                  struct anabranch_range *ranges,
+                                  size_t *count);
 
 #ifdef __cplusplus
 }  // extern "C"

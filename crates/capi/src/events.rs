@@ -7,7 +7,7 @@ use anabranch_stack::event::{EndReason, Event, FallbackCause};
 
 use crate::address::anabranch_address;
 use crate::host::{anabranch_host, each, guarded};
-use crate::status::{ANABRANCH_NOTHING, ANABRANCH_OK, Sized32, null, put_sized};
+use crate::status::{ANABRANCH_NOTHING, Sized32, place};
 
 /// The first subflow is established.
 pub const ANABRANCH_EVENT_CONNECTED: u32 = 1;
@@ -110,13 +110,11 @@ unsafe impl Sized32 for anabranch_event {}
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_poll_event(host: *mut anabranch_host, event: *mut anabranch_event) -> i32 {
     let call = |host: &mut anabranch_host| {
-        if event.is_null() {
-            return Err(null("event"));
-        }
+        // SAFETY: null is refused; else the caller passes a struct that begins with its size.
+        let place = unsafe { place(event, "event") }?;
         let Some((id, happened)) = each!(host, e => e.poll_event()) else { return Ok(ANABRANCH_NOTHING) };
         host.tell_manager(id, &happened);
-        // SAFETY: not null, and it begins with its size.
-        unsafe { put_sized(event, described(id.into(), happened), "event") }.map(|()| ANABRANCH_OK)
+        Ok(place.fill(described(id.into(), happened)))
     };
     // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }

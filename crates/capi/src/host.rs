@@ -8,8 +8,8 @@ use anabranch_stack::time::Instant;
 
 use crate::managed::Managed;
 use crate::status::{
-    ANABRANCH_ARGUMENT, ANABRANCH_FORM, ANABRANCH_OK, ANABRANCH_PANIC, Fault, check_size, fault, given, null, put,
-    report,
+    ANABRANCH_ARGUMENT, ANABRANCH_FORM, ANABRANCH_OK, ANABRANCH_PANIC, Fault, caught, check_size, fault, given, null,
+    panicked, put, report,
 };
 
 /// A host with its connections: an opaque handle. One thread at a time may use it.
@@ -24,6 +24,9 @@ pub struct anabranch_host {
     now: Instant,
     panicked: bool,
 }
+
+/// The latest time and the longest duration in ns: their sums stay within 64 bits.
+pub(crate) const LONGEST: u64 = 1 << 62;
 
 /// Who keeps the octets.
 #[derive(Debug)]
@@ -71,7 +74,7 @@ pub unsafe extern "C" fn anabranch_host_new(
     options: *const anabranch_host_options,
     out: *mut *mut anabranch_host,
 ) -> i32 {
-    let make = || {
+    caught(|| {
         // SAFETY: null is refused; else the struct begins with its size.
         let size = *unsafe { given(options.cast::<u32>(), "options") }? as usize;
         check_size::<anabranch_host_options>(size, "options")?;
@@ -101,9 +104,8 @@ pub unsafe extern "C" fn anabranch_host_new(
             panicked: false,
         };
         // SAFETY: `out` is not null; the caller passes a place for a pointer.
-        unsafe { put(out, Box::into_raw(Box::new(host)), "out") }
-    };
-    make().map_or_else(report, |()| ANABRANCH_OK)
+        unsafe { put(out, Box::into_raw(Box::new(host)), "out") }.map(|()| ANABRANCH_OK)
+    })
 }
 
 /// Frees a host with all its connections; peers are told nothing. A null pointer is ignored.
@@ -111,7 +113,9 @@ pub unsafe extern "C" fn anabranch_host_new(
 pub unsafe extern "C" fn anabranch_host_free(host: *mut anabranch_host) {
     if !host.is_null() {
         // SAFETY: the pointer came from `anabranch_host_new` and is freed once.
-        drop(unsafe { Box::from_raw(host) });
+        let host = unsafe { Box::from_raw(host) };
+        // What a panicked host was about to do may leave it in a state that cannot be dropped.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(host)));
     }
 }
 
@@ -119,11 +123,14 @@ impl anabranch_host {
     /// Advances the clock of the host.
     ///
     /// # Errors
-    /// If time goes back.
+    /// If time goes back, or beyond [`LONGEST`].
     pub(crate) fn at(&mut self, now: u64) -> Result<Instant, Fault> {
         if now < self.now.0 {
             let text = format!("now is {now} ns, before {} ns of an earlier call: time must not go back", self.now.0);
             return fault(ANABRANCH_ARGUMENT, text);
+        }
+        if now > LONGEST {
+            return fault(ANABRANCH_ARGUMENT, format!("now is {now} ns: at most {LONGEST}, which is 146 years"));
         }
         self.now = Instant(now);
         Ok(self.now)
@@ -163,9 +170,73 @@ pub(crate) unsafe fn guarded(
         Ok(Err(fault)) => report(fault),
         Err(panic) => {
             host.panicked = true;
-            let said = panic.downcast_ref::<String>().map(String::as_str);
-            let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-            report(Fault { code: ANABRANCH_PANIC, text: format!("the engine panicked: {said}") })
+            report(panicked(&*panic))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr::null_mut;
+
+    use super::*;
+    use crate::events::anabranch_poll_event;
+    use crate::packets::{anabranch_handle_timeout, anabranch_poll_timeout};
+    use crate::status::anabranch_last_error;
+    use crate::stream::anabranch_close;
+
+    #[test]
+    fn after_a_panic_the_host_answers_only_with_its_code() {
+        let options = anabranch_host_options {
+            size: size_of::<anabranch_host_options>() as u32,
+            by_reference: 0,
+            virtual_time: 0,
+            first_port: 0,
+            last_port: 0,
+            reserved: [0; 6],
+            secret: [1; 32],
+        };
+        let (mut panics, mut other) = (null_mut(), null_mut());
+        let text = || {
+            // SAFETY: the text stays valid until the next error of this thread.
+            unsafe { std::ffi::CStr::from_ptr(anabranch_last_error()) }.to_str().expect("UTF-8").to_owned()
+        };
+        // SAFETY: the pointers are those of this test, and each host is freed once.
+        unsafe {
+            assert_eq!(anabranch_host_new(&options, &mut panics), ANABRANCH_OK);
+            assert_eq!(anabranch_host_new(&options, &mut other), ANABRANCH_OK);
+            let hook = std::panic::take_hook();
+            std::panic::set_hook(Box::new(|_| {}));
+            assert_eq!(guarded(panics, |_| panic!("on purpose, {}", 7)), ANABRANCH_PANIC);
+            std::panic::set_hook(hook);
+            assert_eq!(text(), "the engine panicked: on purpose, 7");
+            let mut at = 0;
+            assert_eq!(anabranch_poll_timeout(panics, &mut at), ANABRANCH_PANIC);
+            assert_eq!(anabranch_handle_timeout(panics, 5), ANABRANCH_PANIC);
+            assert_eq!(anabranch_poll_event(panics, null_mut()), ANABRANCH_PANIC);
+            assert_eq!(anabranch_close(panics, 1), ANABRANCH_PANIC);
+            assert!(text().starts_with("the engine panicked in an earlier call: free the host"), "{}", text());
+            assert_eq!(anabranch_handle_timeout(other, 5), ANABRANCH_OK);
+            anabranch_host_free(panics);
+            anabranch_host_free(other);
+        }
+    }
+
+    /// A panic that leaves a function of the C interface ends the whole program.
+    #[test]
+    fn every_function_catches_panics() {
+        let sources = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src")).expect("a folder");
+        let mut functions = 0;
+        for source in sources {
+            let text = std::fs::read_to_string(source.expect("a file").path()).expect("text");
+            for function in text.split("#[unsafe(no_mangle)]\n").skip(1) {
+                let (name, body) = function.split_once('(').expect("a function");
+                let body = body.split_once("\n}\n").expect("its end").0;
+                let catches = ["guarded(", "caught(", "catch_unwind("].iter().any(|c| body.contains(c));
+                assert!(catches || name.ends_with("anabranch_last_error"), "{name} catches no panics");
+                functions += 1;
+            }
+        }
+        assert!(functions > 30, "{functions} functions");
     }
 }

@@ -8,7 +8,7 @@ use anabranch_stack::time::Instant;
 use crate::address::anabranch_tuple;
 use crate::host::{anabranch_host, each, guarded};
 use crate::opening::gone;
-use crate::status::{ANABRANCH_OK, Sized32, null, put_sized};
+use crate::status::{Sized32, place, put_all};
 
 /// The state of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,10 @@ pub struct anabranch_connection_info {
     pub unacknowledged: u64,
     /// Octets of the peer's stream that have arrived in order.
     pub received: u64,
+    /// Octets of ours that a host keeps, because they may be sent again; 0 by reference.
+    pub kept_out: u64,
+    /// Octets of the peer's that a host keeps, because they were not read; 0 by reference.
+    pub kept_in: u64,
     /// Token of the connection (RFC 8684 3.2), if `multipath`.
     pub token: u32,
     /// Not 0: Multipath TCP is in use, or being negotiated.
@@ -110,9 +114,9 @@ pub unsafe extern "C" fn anabranch_connection_state(
     info: *mut anabranch_connection_info,
 ) -> i32 {
     let call = |host: &mut anabranch_host| {
-        if info.is_null() {
-            return Err(null("info"));
-        }
+        // SAFETY: null is refused; else the caller passes a struct that begins with its size.
+        let place = unsafe { place(info, "info") }?;
+        let kept = each!(host, e => e.buffered(connection.into())).ok_or_else(|| gone(Gone))?;
         let c = each!(host, e => e.connection(connection.into())).ok_or_else(|| gone(Gone))?;
         let described = anabranch_connection_info {
             size: size_of::<anabranch_connection_info>() as u32,
@@ -121,13 +125,14 @@ pub unsafe extern "C" fn anabranch_connection_state(
             readable: c.readable(),
             unacknowledged: c.unacknowledged(),
             received: c.received(),
+            kept_out: kept.0 as u64,
+            kept_in: kept.1 as u64,
             token: c.token().unwrap_or(0),
             multipath: c.is_multipath().into(),
             joins_possible: c.join_refusal(None).is_none().into(),
             reserved: [0; 2],
         };
-        // SAFETY: not null, and it begins with its size.
-        unsafe { put_sized(info, described, "info") }.map(|()| ANABRANCH_OK)
+        Ok(place.fill(described))
     };
     // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
@@ -143,13 +148,11 @@ pub unsafe extern "C" fn anabranch_subflow_state(
     info: *mut anabranch_subflow_info,
 ) -> i32 {
     let call = |host: &mut anabranch_host| {
-        if info.is_null() {
-            return Err(null("info"));
-        }
+        // SAFETY: null is refused; else the caller passes a struct that begins with its size.
+        let place = unsafe { place(info, "info") }?;
         let (now, id) = (host.at(now)?, host.subflow(connection, subflow)?);
         let described = host.describe(now, connection, id).ok_or_else(|| gone(Gone))?;
-        // SAFETY: not null, and it begins with its size.
-        unsafe { put_sized(info, described, "info") }.map(|()| ANABRANCH_OK)
+        Ok(place.fill(described))
     };
     // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
@@ -187,4 +190,22 @@ impl anabranch_host {
             retransmissions: i.counts.retransmissions,
         })
     }
+}
+
+/// Writes the numbers of the existing connections to `connections`, in order of opening. `count` is
+/// the room in `connections` and becomes their number; `ANABRANCH_SMALL`: there are more than fit,
+/// and nothing else is written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_connections(
+    host: *mut anabranch_host,
+    connections: *mut u64,
+    count: *mut usize,
+) -> i32 {
+    let call = |host: &mut anabranch_host| {
+        let all: Vec<u64> = each!(host, e => e.connections().map(u64::from).collect());
+        // SAFETY: as `put_all` requires of its caller.
+        unsafe { put_all(&all, connections, count, "connections") }
+    };
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
+    unsafe { guarded(host, call) }
 }

@@ -10,7 +10,7 @@ use crate::address::anabranch_tuple;
 use crate::host::{anabranch_host, each, guarded};
 use crate::status::{
     ANABRANCH_ARGUMENT, ANABRANCH_NOTHING, ANABRANCH_OK, ANABRANCH_PACKET, ANABRANCH_SMALL, Fault, Sized32, array,
-    fault, given, null, put, put_sized,
+    caught, fault, given, null, place, put,
 };
 
 /// No ECN.
@@ -210,16 +210,14 @@ pub unsafe extern "C" fn anabranch_poll_segment(
 ) -> i32 {
     let call = |host: &mut anabranch_host| {
         let now = host.at(now)?;
-        if segment.is_null() {
-            return Err(null("segment"));
-        }
+        // SAFETY: null is refused; else the caller passes a struct that begins with its size.
+        let place = unsafe { place(segment, "segment") }?;
         let Some(t) = host.reference()?.poll_reference(now) else { return Ok(ANABRANCH_NOTHING) };
         let mut header = std::mem::take(&mut host.buffer);
         header.clear();
         let described = describe(&t, &mut header);
         host.buffer = header;
-        // SAFETY: not null, and it begins with its size.
-        unsafe { put_sized(segment, described?, "segment") }.map(|()| ANABRANCH_OK)
+        Ok(place.fill(described?))
     };
     // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
@@ -267,7 +265,7 @@ fn dss_checksum_at(t: &Reference, header: &[u8]) -> Option<u32> {
 /// sets the header's TCP checksum. `payload` null: the octets are zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_fill_checksums(segment: *mut anabranch_segment, payload: *const u8) -> i32 {
-    let fill = || {
+    caught(|| {
         // SAFETY: null is refused; else the caller passes a segment that nothing else uses.
         let Some(s) = (unsafe { segment.as_mut() }) else { return Err(null("segment")) };
         let Addresses { local, remote } = s.tuple.addresses()?;
@@ -289,8 +287,7 @@ pub unsafe extern "C" fn anabranch_fill_checksums(segment: *mut anabranch_segmen
         let all = pseudo.plus(checksum::Sum::of(header)).plus(sum);
         header[16..18].copy_from_slice(&all.checksum().to_be_bytes());
         Ok(ANABRANCH_OK)
-    };
-    fill().unwrap_or_else(crate::status::report)
+    })
 }
 
 /// When to call [`anabranch_handle_timeout`] at the latest, in ns; `ANABRANCH_NOTHING`: no timer
@@ -316,4 +313,31 @@ pub unsafe extern "C" fn anabranch_handle_timeout(host: *mut anabranch_host, now
     };
     // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }
+}
+
+/// Verifies the TCP checksum of a segment that has arrived: `ANABRANCH_PACKET` if it is wrong.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_verify_checksum(
+    tuple: *const anabranch_tuple,
+    header: *const u8,
+    header_len: usize,
+    payload: *const u8,
+    payload_len: usize,
+) -> i32 {
+    caught(|| {
+        // SAFETY: null is refused; else the caller passes a 4-tuple, and octets of these lengths.
+        let (tuple, header, payload) = unsafe {
+            let tuple = given(tuple, "tuple")?.addresses()?;
+            (tuple, array(header, header_len, "header")?, array(payload, payload_len, "payload")?)
+        };
+        if header_len % 2 != 0 || header_len + payload_len.min(1 << 20) > 65_535 {
+            return fault(ANABRANCH_PACKET, format!("{header_len} and {payload_len} octets are no TCP segment"));
+        }
+        let pseudo =
+            checksum::tcp_pseudo_header(tuple.remote.ip(), tuple.local.ip(), (header_len + payload_len) as u32);
+        match pseudo.plus(checksum::Sum::of(header)).plus(checksum::Sum::of(payload)).checksum() {
+            0 => Ok(ANABRANCH_OK),
+            _ => fault(ANABRANCH_PACKET, "the TCP checksum is wrong"),
+        }
+    })
 }

@@ -47,7 +47,7 @@ impl anabranch_host {
     }
 
     /// The next subflow that the manager of `id` wants.
-    fn poll_join(&mut self, now: Instant, id: ConnectionId) -> Option<(Join, Addresses)> {
+    fn poll_join(&mut self, now: Instant, id: ConnectionId) -> Option<(ConnectionId, Join, Addresses)> {
         let managed = self.managed.get_mut(&id)?;
         managed.now = now;
         let (first, open) = each!(self, e => {
@@ -61,18 +61,19 @@ impl anabranch_host {
             open.iter().any(|a| a.local.ip() == join.addresses.local.addr && (one || a.remote == remote))
         };
         let mut wanted = None;
-        managed
-            .manager
-            .open_next(now, &mut |join| {
-                let port = join.port.map_or(first.remote.port(), NonZeroU16::get);
-                let remote = SocketAddr::new(join.addresses.remote, port);
-                if join.addresses.local.addr.is_ipv4() != remote.is_ipv4() || taken(join, remote) {
-                    return Attempt::Never;
-                }
-                wanted = Some(Addresses { local: SocketAddr::new(join.addresses.local.addr, 0), remote });
-                Attempt::Opened
-            })
-            .zip(wanted)
+        let join = managed.manager.open_next(now, &mut |join| {
+            let port = join.port.map_or(first.remote.port(), NonZeroU16::get);
+            let remote = SocketAddr::new(join.addresses.remote, port);
+            if join.addresses.local.addr.is_ipv4() != remote.is_ipv4() || taken(join, remote) {
+                return Attempt::Never;
+            }
+            wanted = Some(Addresses { local: SocketAddr::new(join.addresses.local.addr, 0), remote });
+            Attempt::Opened
+        })?;
+        // The manager drops what is joined when it is asked the next time: a join that then fails
+        // must not find itself wanted since before.
+        managed.manager.open_next(now, &mut |_| Attempt::NotYet);
+        Some((id, join, wanted?))
     }
 }
 
@@ -124,26 +125,63 @@ pub unsafe extern "C" fn anabranch_manage_paths(
     unsafe { guarded(host, call) }
 }
 
-/// Takes the next subflow that the path manager of a connection wants, with local port 0. Open it
-/// with [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow) if a route leads there.
-/// Poll after events and at timeouts.
+/// Takes the next subflow that the path manager of any connection wants, with local port 0; writes
+/// the number of the connection to `connection`, and 1 to `backup` if it is to be a backup. Open it
+/// with [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow); if that fails, or no
+/// route leads there, call [`anabranch_join_failed`]. Poll after events and at timeouts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_poll_join(
     host: *mut anabranch_host,
     now: u64,
-    connection: u64,
+    connection: *mut u64,
     tuple: *mut anabranch_tuple,
+    backup: *mut u8,
 ) -> i32 {
     let call = |host: &mut anabranch_host| {
         let now = host.at(now)?;
-        if tuple.is_null() {
-            return Err(null("tuple"));
+        for (null_pointer, name) in
+            [(connection.is_null(), "connection"), (tuple.is_null(), "tuple"), (backup.is_null(), "backup")]
+        {
+            if null_pointer {
+                return Err(null(name));
+            }
         }
-        match host.poll_join(now, connection.into()) {
-            // SAFETY: not null; the caller passes a place for a 4-tuple.
-            Some((_, wanted)) => unsafe { put(tuple, anabranch_tuple::of(wanted), "tuple") }.map(|()| ANABRANCH_OK),
-            None => Ok(ANABRANCH_NOTHING),
+        let wanting: Vec<_> = host.managed.iter().filter(|(_, m)| m.manager.wants()).map(|(id, _)| *id).collect();
+        let Some((id, join, wanted)) = wanting.into_iter().find_map(|id| host.poll_join(now, id)) else {
+            return Ok(ANABRANCH_NOTHING);
+        };
+        // SAFETY: none is null; the caller passes places for a number, a 4-tuple and an octet.
+        unsafe {
+            put(connection, id.into(), "connection")?;
+            put(tuple, anabranch_tuple::of(wanted), "tuple")?;
+            put(backup, join.backup.into(), "backup")?;
         }
+        Ok(ANABRANCH_OK)
+    };
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
+    unsafe { guarded(host, call) }
+}
+
+/// The subflow `tuple`, which [`anabranch_poll_join`] has given, could not be opened: the path
+/// manager wants it again after 10 s.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_join_failed(
+    host: *mut anabranch_host,
+    now: u64,
+    connection: u64,
+    tuple: *const anabranch_tuple,
+) -> i32 {
+    let call = |host: &mut anabranch_host| {
+        let now = host.at(now)?;
+        // SAFETY: null is refused; else the caller passes a 4-tuple.
+        let Addresses { local, remote } = unsafe { given(tuple, "tuple") }?.addresses()?;
+        if let Some(managed) = host.managed.get_mut(&connection.into()) {
+            managed.now = now;
+            if let Some(pair) = managed.manager.pair_of(local.ip(), remote.ip()) {
+                managed.manager.on_ended(now, pair, false);
+            }
+        }
+        Ok(ANABRANCH_OK)
     };
     // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }

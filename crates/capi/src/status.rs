@@ -1,8 +1,10 @@
 //! Codes that functions return, and the text of the last error.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Done.
 pub const ANABRANCH_OK: i32 = 0;
@@ -51,15 +53,33 @@ pub(crate) fn fault<T>(code: i32, text: impl Display) -> Result<T, Fault> {
 /// Stores the text of `fault` for [`anabranch_last_error`] and returns its code.
 pub(crate) fn report(fault: Fault) -> i32 {
     let text = CString::new(fault.text.replace('\0', "\u{fffd}")).unwrap_or_default();
-    LAST.with(|last| *last.borrow_mut() = text);
+    // A thread that is ending has no text any more.
+    let _ = LAST.try_with(|last| *last.borrow_mut() = text);
     fault.code
+}
+
+/// Runs `call`, which needs no host; catches panics, and stores the text of an error.
+pub(crate) fn caught(call: impl FnOnce() -> Result<i32, Fault>) -> i32 {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(code)) => code,
+        Ok(Err(fault)) => report(fault),
+        Err(panic) => report(panicked(&*panic)),
+    }
+}
+
+/// The error that a caught panic becomes.
+pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Fault {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    Fault { code: ANABRANCH_PANIC, text: format!("the engine panicked: {said}") }
 }
 
 /// Text of the last error of this thread, in UTF-8; empty before the first error. It stays valid
 /// until the next call of this thread that fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn anabranch_last_error() -> *const c_char {
-    LAST.with(|last| last.borrow().as_ptr())
+    // A thread that is ending has no text any more.
+    LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
 /// A reference to what `pointer` points to.
@@ -112,16 +132,27 @@ pub(crate) fn null(name: &str) -> Fault {
 /// The first field is a `u32`, the size.
 pub(crate) unsafe trait Sized32: Copy {}
 
-/// Writes a struct that begins with its size.
+/// Returns a place for a struct that begins with its size, once there is room for the whole struct.
 ///
 /// # Safety
 /// `out` is null or points to as many octets as its first field says.
-pub(crate) unsafe fn put_sized<T: Sized32>(out: *mut T, value: T, name: &str) -> Result<(), Fault> {
+pub(crate) unsafe fn place<T: Sized32>(out: *mut T, name: &str) -> Result<Place<T>, Fault> {
     // SAFETY: `T: Sized32` begins with its size; the caller vouches for the pointer.
     let size = *unsafe { given(out.cast::<u32>(), name) }? as usize;
     check_size::<T>(size, name)?;
-    // SAFETY: the size says that there is room for `T`.
-    unsafe { put(out, value, name) }
+    Ok(Place(out))
+}
+
+/// Room for a struct of the caller.
+pub(crate) struct Place<T>(*mut T);
+
+impl<T: Sized32> Place<T> {
+    /// Writes the struct.
+    pub(crate) fn fill(self, value: T) -> i32 {
+        // SAFETY: `place` has checked that the pointer is not null and that there is room.
+        unsafe { self.0.write(value) };
+        ANABRANCH_OK
+    }
 }
 
 /// Refuses a struct that is smaller than the library's.
@@ -131,4 +162,26 @@ pub(crate) fn check_size<T>(size: usize, name: &str) -> Result<(), Fault> {
         return fault(ANABRANCH_ARGUMENT, text);
     }
     Ok(())
+}
+
+/// Writes all of `values` to the array `out` of the caller, and their number to `count`.
+///
+/// # Safety
+/// `count` is null or points to the number of values for which `out`, unless it is null, has room.
+pub(crate) unsafe fn put_all<T: Copy>(values: &[T], out: *mut T, count: *mut usize, name: &str) -> Result<i32, Fault> {
+    // SAFETY: null is refused; else the caller of this function vouches for it.
+    let room = *unsafe { given(count, "count") }?;
+    // SAFETY: as above.
+    unsafe { put(count, values.len(), "count") }?;
+    if values.len() > room {
+        return fault(ANABRANCH_SMALL, format!("{} {name}, and room for {room}: call again with more", values.len()));
+    }
+    if out.is_null() && !values.is_empty() {
+        return Err(null(name));
+    }
+    if !values.is_empty() {
+        // SAFETY: not null, and there is room for all.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), out, values.len()) };
+    }
+    Ok(ANABRANCH_OK)
 }

@@ -4,10 +4,10 @@ use anabranch_stack::config::KeepAlive;
 use anabranch_stack::host::WriteError;
 use anabranch_stack::time::Duration;
 
-use crate::host::{anabranch_host, each, guarded};
+use crate::host::{LONGEST, anabranch_host, each, guarded};
 use crate::opening::gone;
 use crate::status::{
-    ANABRANCH_ARGUMENT, ANABRANCH_CLOSED, ANABRANCH_GONE, ANABRANCH_OK, Fault, array, fault, null, put,
+    ANABRANCH_ARGUMENT, ANABRANCH_CLOSED, ANABRANCH_GONE, ANABRANCH_OK, Fault, array, fault, null, put, put_all,
 };
 
 fn unwritten(e: WriteError) -> Fault {
@@ -156,7 +156,11 @@ pub const ANABRANCH_OPTION_CORK: u32 = 2;
 /// Run-time option: user timeout in ns; 0: none (RFC 5482).
 pub const ANABRANCH_OPTION_USER_TIMEOUT: u32 = 3;
 /// Run-time option: keep-alives after so many ns without a segment; 0: none.
+/// [`anabranch_set_keepalive`] also sets their interval and number.
 pub const ANABRANCH_OPTION_KEEPALIVE: u32 = 4;
+/// Run-time option: retransmissions of a SYN before the connection fails; `UINT32_MAX`: no limit
+/// of its own.
+pub const ANABRANCH_OPTION_SYN_RETRIES: u32 = 5;
 
 /// Changes an option of a connection: one of the `ANABRANCH_OPTION_` constants.
 #[unsafe(no_mangle)]
@@ -169,6 +173,9 @@ pub unsafe extern "C" fn anabranch_set_option(
 ) -> i32 {
     let call = |host: &mut anabranch_host| {
         let now = host.at(now)?;
+        if value > LONGEST {
+            return fault(ANABRANCH_ARGUMENT, format!("value is {value}: at most {LONGEST}"));
+        }
         let time = (value > 0).then_some(Duration(value));
         let set = each!(host, e => e.configure(connection.into(), |c| {
             match option {
@@ -178,14 +185,76 @@ pub unsafe extern "C" fn anabranch_set_option(
                 ANABRANCH_OPTION_KEEPALIVE => {
                     c.set_keepalive(now, time.map(|idle| KeepAlive { idle, ..KeepAlive::default() }));
                 }
+                ANABRANCH_OPTION_SYN_RETRIES => {
+                    let most = u32::try_from(value).unwrap_or(u32::MAX);
+                    c.set_syn_retries((most != u32::MAX).then_some(most));
+                }
                 _ => return false,
             }
             true
         }));
         match set.map_err(gone)? {
             true => Ok(ANABRANCH_OK),
-            false => fault(ANABRANCH_ARGUMENT, format!("option {option} does not exist: 1 to 4")),
+            false => fault(ANABRANCH_ARGUMENT, format!("option {option} does not exist: 1 to 5")),
         }
+    };
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
+    unsafe { guarded(host, call) }
+}
+
+/// Sends keep-alives on every subflow of a connection (RFC 9293 3.8.4): the first after `idle` ns
+/// without a segment, then one every `interval` ns; after `probes` unanswered ones (at least 2) the
+/// subflow is reset. `idle` 0: no keep-alives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_set_keepalive(
+    host: *mut anabranch_host,
+    now: u64,
+    connection: u64,
+    idle: u64,
+    interval: u64,
+    probes: u32,
+) -> i32 {
+    let call = |host: &mut anabranch_host| {
+        let now = host.at(now)?;
+        if idle > LONGEST || interval > LONGEST || idle > 0 && (interval == 0 || probes < 2) {
+            let text = format!("idle {idle} ns, interval {interval} ns: 1 to {LONGEST}; probes {probes}: at least 2");
+            return fault(ANABRANCH_ARGUMENT, text);
+        }
+        let keepalive = (idle > 0).then_some(KeepAlive { idle: Duration(idle), interval: Duration(interval), probes });
+        let set = each!(host, e => e.configure(connection.into(), |c| c.set_keepalive(now, keepalive)));
+        set.map_err(gone).map(|()| ANABRANCH_OK)
+    };
+    // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
+    unsafe { guarded(host, call) }
+}
+
+/// A range of our stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct anabranch_range {
+    /// Offset of the first octet.
+    pub start: u64,
+    /// Offset after the last octet.
+    pub end: u64,
+}
+
+/// Ranges of our stream below the data-level acknowledgement that some subflow of a host by
+/// reference may send again, in order: what keeps [`anabranch_needed_from`] back. `count` is the
+/// room in `ranges` and becomes the number of ranges; `ANABRANCH_SMALL`: there are more than fit,
+/// and nothing else is written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anabranch_still_in_flight(
+    host: *mut anabranch_host,
+    connection: u64,
+    ranges: *mut anabranch_range,
+    count: *mut usize,
+) -> i32 {
+    let call = |host: &mut anabranch_host| {
+        let held = host.reference()?.still_in_flight(connection.into());
+        let held = held.ok_or_else(|| gone(anabranch_stack::host::Gone))?;
+        let held: Vec<_> = held.into_iter().map(|(start, end)| anabranch_range { start, end }).collect();
+        // SAFETY: as `put_all` requires of its caller.
+        unsafe { put_all(&held, ranges, count, "ranges") }
     };
     // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.
     unsafe { guarded(host, call) }

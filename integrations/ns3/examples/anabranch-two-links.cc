@@ -43,6 +43,7 @@ main(int argc, char* argv[])
     anabranch.SetAttribute("PathManager", StringValue(manager));
     anabranch.Install(nodes);
 
+    // Each controller of Multipath TCP fills these two links, so the goodputs of most are alike.
     const char* rates[] = {"5Mbps", "2Mbps"};
     const char* delays[] = {"100ms", "10ms"};
     const char* networks[] = {"10.1.0.0", "10.2.0.0"};

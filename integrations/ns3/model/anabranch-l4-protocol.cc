@@ -4,18 +4,16 @@
 #include "anabranch-socket-factory.h"
 #include "anabranch-socket.h"
 
-#include <cstring>
+#include <algorithm>
 #include <ns3/ipv4-interface.h>
-#include <ns3/ipv4-l3-protocol.h>
 #include <ns3/ipv4-route.h>
-#include <ns3/ipv4-routing-protocol.h>
 #include <ns3/ipv6-interface.h>
+#include <ns3/ipv6-route.h>
 #include <ns3/log.h>
 #include <ns3/rng-seed-manager.h>
 #include <ns3/simulator.h>
-#include <ns3/socket.h>
 #include <ns3/string.h>
-#include <vector>
+#include <ns3/trace-source-accessor.h>
 
 namespace ns3
 {
@@ -82,64 +80,180 @@ class OctetsHeader : public Header
     std::vector<uint8_t> m_octets;
 };
 
-Ipv4Address
-FromEngine(const anabranch_address& a)
+/// The state of RFC 9293 as ns-3 numbers it.
+TcpSocket::TcpStates_t
+ToState(uint32_t engine)
 {
-    return Ipv4Address::Deserialize(a.octets);
+    static const TcpSocket::TcpStates_t states[] = {TcpSocket::CLOSED,
+                                                    TcpSocket::SYN_SENT,
+                                                    TcpSocket::SYN_RCVD,
+                                                    TcpSocket::ESTABLISHED,
+                                                    TcpSocket::FIN_WAIT_1,
+                                                    TcpSocket::FIN_WAIT_2,
+                                                    TcpSocket::CLOSE_WAIT,
+                                                    TcpSocket::CLOSING,
+                                                    TcpSocket::LAST_ACK,
+                                                    TcpSocket::TIME_WAIT};
+    return engine < 10 ? states[engine] : TcpSocket::CLOSED;
+}
+
+std::string
+EndOf(uint32_t reason)
+{
+    switch (reason)
+    {
+    case ANABRANCH_END_FINISHED:
+        return "closed";
+    case ANABRANCH_END_RESET:
+        return "reset by the peer";
+    case ANABRANCH_END_TIMED_OUT:
+        return "no answer from the peer";
+    case ANABRANCH_END_REFUSED:
+        return "refused";
+    case ANABRANCH_END_REMOVED:
+        return "address removed";
+    case ANABRANCH_END_FAST_CLOSED:
+        return "closed at once";
+    case ANABRANCH_END_MIDDLEBOX:
+        return "a middlebox took options or changed data";
+    case ANABRANCH_END_UNREAD:
+        return "closed, with data unread";
+    default:
+        return "ended";
+    }
+}
+
+std::string
+CauseOf(uint32_t fallback)
+{
+    switch (fallback)
+    {
+    case ANABRANCH_FALLBACK_SYN:
+        return "the SYN was without MP_CAPABLE";
+    case ANABRANCH_FALLBACK_SYN_ACK:
+        return "the SYN/ACK was without MP_CAPABLE";
+    case ANABRANCH_FALLBACK_THIRD_ACK:
+        return "the third ACK was without MP_CAPABLE";
+    case ANABRANCH_FALLBACK_OPTIONS:
+        return "the first data came without a DSS option";
+    case ANABRANCH_FALLBACK_CHECKSUM:
+        return "a DSS checksum failed on the only subflow";
+    case ANABRANCH_FALLBACK_INFINITE_MAPPING:
+        return "the peer sent an infinite mapping";
+    default:
+        return "another cause";
+    }
+}
+
+uint32_t
+Octets32(double octets)
+{
+    return octets >= UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(octets);
+}
+
+/// Tells \p to of a change, and keeps the new value in \p before.
+template <class T>
+void
+Tell(const TracedCallback<uint64_t, uint32_t, T, T>& to, uint64_t connection, uint32_t subflow, T& before, T now)
+{
+    if (before != now)
+    {
+        const T old = before;
+        before = now;
+        to(connection, subflow, old, now);
+    }
 }
 
 } // namespace
 
-anabranch_address
-AnabranchAddress(Ipv4Address address, uint16_t port)
-{
-    anabranch_address a{};
-    a.family = 4;
-    a.port = port;
-    address.Serialize(a.octets);
-    return a;
-}
-
 TypeId
 AnabranchL4Protocol::GetTypeId()
 {
+    typedef AnabranchL4Protocol P;
+    static const std::string number = "ns3::AnabranchL4Protocol::NumberCallback";
+    static const std::string time = "ns3::AnabranchL4Protocol::TimeCallback";
+    static const std::string segment = "ns3::AnabranchL4Protocol::SegmentCallback";
+    static const std::string what = "ns3::AnabranchL4Protocol::SubflowCallback";
     static TypeId tid =
         TypeId("ns3::AnabranchL4Protocol")
             .SetParent<IpL4Protocol>()
             .SetGroupName("Anabranch")
-            .AddConstructor<AnabranchL4Protocol>()
+            .AddConstructor<P>()
             .AddAttribute("Profile",
-                          "Defaults of the other parameters; empty: the engine's.",
+                          "Defaults of the other parameters: modern, classic or linux-6.1. Empty: modern, where "
+                          "the attributes of sockets count.",
                           StringValue(""),
-                          MakeStringAccessor(&AnabranchL4Protocol::m_profile),
+                          MakeStringAccessor(&P::m_profile),
                           MakeStringChecker())
             .AddAttribute("Controller",
-                          "Congestion control; empty: the profile's.",
+                          "Congestion control, with parameters as \"name parameter=value\"; empty: the profile's.",
                           StringValue(""),
-                          MakeStringAccessor(&AnabranchL4Protocol::m_controller),
+                          MakeStringAccessor(&P::m_controller),
                           MakeStringChecker())
             .AddAttribute("Scheduler",
-                          "Which subflow takes the next segment; empty: the profile's.",
+                          "Which subflow takes the next segment, with parameters as \"name parameter=value\"; "
+                          "empty: the profile's.",
                           StringValue(""),
-                          MakeStringAccessor(&AnabranchL4Protocol::m_scheduler),
+                          MakeStringAccessor(&P::m_scheduler),
                           MakeStringChecker())
             .AddAttribute("Connection",
-                          "Further keys of a scenario's table [connection], as TOML.",
+                          "Further keys of a scenario's table [connection], as TOML. They win over attributes.",
                           StringValue(""),
-                          MakeStringAccessor(&AnabranchL4Protocol::m_connection),
+                          MakeStringAccessor(&P::m_connection),
                           MakeStringChecker())
             .AddAttribute("PathManager",
-                          "one-per-interface, full-mesh or none.",
+                          "Which subflows connections open: one-per-interface, full-mesh or none.",
                           StringValue("one-per-interface"),
-                          MakeStringAccessor(&AnabranchL4Protocol::m_pathManager),
-                          MakeStringChecker());
+                          MakeStringAccessor(&P::SetPathManager, &P::GetPathManager),
+                          MakeStringChecker())
+            .AddTraceSource("CongestionWindow",
+                            "Congestion window of a subflow, in octets.",
+                            MakeTraceSourceAccessor(&P::m_cwndTrace),
+                            number)
+            .AddTraceSource("SlowStartThreshold",
+                            "Slow-start threshold of a subflow, in octets; UINT32_MAX before the first loss.",
+                            MakeTraceSourceAccessor(&P::m_ssthreshTrace),
+                            number)
+            .AddTraceSource("BytesInFlight",
+                            "Octets of a subflow in flight.",
+                            MakeTraceSourceAccessor(&P::m_inFlightTrace),
+                            number)
+            .AddTraceSource("State",
+                            "TCP state of a subflow, a TcpSocket::TcpStates_t.",
+                            MakeTraceSourceAccessor(&P::m_stateTrace),
+                            number)
+            .AddTraceSource("RTT",
+                            "Smoothed round-trip time of a subflow.",
+                            MakeTraceSourceAccessor(&P::m_rttTrace),
+                            time)
+            .AddTraceSource("RTO",
+                            "Retransmission timeout of a subflow, with its back-off.",
+                            MakeTraceSourceAccessor(&P::m_rtoTrace),
+                            time)
+            .AddTraceSource("Retransmission",
+                            "Octets are sent again on their subflow.",
+                            MakeTraceSourceAccessor(&P::m_retransmissionTrace),
+                            segment)
+            .AddTraceSource("Tx", "A segment is sent.", MakeTraceSourceAccessor(&P::m_txTrace), segment)
+            .AddTraceSource("Rx", "A segment arrives.", MakeTraceSourceAccessor(&P::m_rxTrace), segment)
+            .AddTraceSource("Subflow",
+                            "A subflow opens (\"opened\") or ends, and why.",
+                            MakeTraceSourceAccessor(&P::m_subflowTrace),
+                            what)
+            .AddTraceSource("Fallback",
+                            "A connection goes on as plain TCP, and why.",
+                            MakeTraceSourceAccessor(&P::m_fallbackTrace),
+                            what);
     return tid;
 }
 
 AnabranchL4Protocol::AnabranchL4Protocol()
     : m_host(nullptr),
+      m_swept(0),
+      m_compared(0),
       m_pumping(false),
-      m_again(false)
+      m_again(false),
+      m_policy(ANABRANCH_PATHS_ONE_PER_INTERFACE)
 {
 }
 
@@ -153,10 +267,17 @@ AnabranchL4Protocol::DoDispose()
 {
     m_timer.Cancel();
     m_soon.Cancel();
+    for (auto socket : m_all)
+    {
+        socket->m_protocol = nullptr;
+        socket->m_node = nullptr;
+    }
+    m_all.clear();
     m_sockets.clear();
     m_listeners.clear();
     m_node = nullptr;
     m_ipv4 = nullptr;
+    m_ipv6 = nullptr;
     m_tcp = nullptr;
     m_down.Nullify();
     m_down6.Nullify();
@@ -166,12 +287,16 @@ AnabranchL4Protocol::DoDispose()
 void
 AnabranchL4Protocol::Install(Ptr<Node> node)
 {
-    NS_ABORT_MSG_IF(node->GetObject<AnabranchL4Protocol>(),
-                    "Anabranch: node " << node->GetId() << " has it already: install it once");
-    m_ipv4 = node->GetObject<Ipv4>();
-    NS_ABORT_MSG_IF(!m_ipv4,
+    if (node->GetObject<AnabranchL4Protocol>())
+    {
+        NS_LOG_WARN("node " << node->GetId() << " has Anabranch already: nothing changes");
+        return;
+    }
+    m_ipv4 = node->GetObject<Ipv4L3Protocol>();
+    m_ipv6 = node->GetObject<Ipv6L3Protocol>();
+    NS_ABORT_MSG_IF(!m_ipv4 && !m_ipv6,
                     "Anabranch: node " << node->GetId()
-                                       << " has no IPv4: call InternetStackHelper::Install first");
+                                       << " has no Internet stack: call InternetStackHelper::Install first");
     m_node = node;
     anabranch_host_options options{};
     options.size = sizeof options;
@@ -182,18 +307,31 @@ AnabranchL4Protocol::Install(Ptr<Node> node)
     // From seed, run and node: a random stream of ns-3 would renumber those of the user.
     const uint64_t words[4] = {RngSeedManager::GetSeed(), RngSeedManager::GetRun(), node->GetId(), 1};
     std::memcpy(options.secret, words, sizeof options.secret);
-    NS_ABORT_MSG_IF(anabranch_host_new(&options, &m_host) < 0,
-                    "Anabranch: " << anabranch_last_error());
+    NS_ABORT_MSG_IF(anabranch_host_new(&options, &m_host) < 0, "Anabranch: " << anabranch_last_error());
 
-    auto l3 = DynamicCast<Ipv4L3Protocol>(m_ipv4);
-    m_tcp = l3->GetProtocol(PROTOCOL);
-    if (m_tcp)
+    Ptr<IpL4Protocol> self = this;
+    if (m_ipv4)
     {
-        l3->Remove(m_tcp);
+        m_tcp = m_ipv4->GetProtocol(PROTOCOL);
+        if (m_tcp)
+        {
+            m_ipv4->Remove(m_tcp);
+        }
+        m_ipv4->Insert(self);
+        m_down = MakeCallback(&Ipv4L3Protocol::Send, m_ipv4);
     }
-    l3->Insert(Ptr<IpL4Protocol>(this));
-    m_down = MakeCallback(&Ipv4::Send, m_ipv4);
-    node->AggregateObject(Ptr<Object>(this));
+    if (m_ipv6)
+    {
+        if (auto tcp = m_ipv6->GetProtocol(PROTOCOL))
+        {
+            m_tcp = tcp;
+            m_ipv6->Remove(tcp);
+        }
+        m_ipv6->Insert(self);
+        m_down6 = MakeCallback(&Ipv6L3Protocol::Send, m_ipv6);
+    }
+    Observe();
+    node->AggregateObject(self);
     auto factory = CreateObject<AnabranchSocketFactory>();
     factory->SetProtocol(this);
     node->AggregateObject(factory);
@@ -205,6 +343,7 @@ AnabranchL4Protocol::CreateSocket()
     auto socket = CreateObject<AnabranchSocket>();
     socket->m_protocol = this;
     socket->m_node = m_node;
+    m_all.insert(PeekPointer(socket));
     return socket;
 }
 
@@ -220,76 +359,86 @@ AnabranchL4Protocol::Now() const
     return Simulator::Now().GetNanoSeconds();
 }
 
-anabranch_config*
-AnabranchL4Protocol::MakeConfig(const AnabranchSocket* socket) const
-{
-    std::string text = m_connection + "\n";
-    auto add = [&](const std::string& key, const std::string& value) {
-        if (!value.empty() && m_connection.find(key) == std::string::npos)
-        {
-            text += key + " = " + value + "\n";
-        }
-    };
-    auto word = [](const std::string& w) { return w.empty() ? w : "\"" + w + "\""; };
-    add("profile", word(m_profile));
-    add("controller", word(m_controller));
-    add("scheduler", word(m_scheduler));
-    add("mss", std::to_string(socket->m_segSize));
-    add("send_buffer", word(std::to_string(socket->m_sndBuf) + " B"));
-    add("receive_buffer", word(std::to_string(socket->m_rcvBuf) + " B"));
-    anabranch_config* config = nullptr;
-    NS_ABORT_MSG_IF(anabranch_config_new(text.c_str(), &config) < 0,
-                    "Anabranch: " << anabranch_last_error());
-    return config;
-}
+// ---- segments -----------------------------------------------------------------------------------
 
 enum IpL4Protocol::RxStatus
 AnabranchL4Protocol::Receive(Ptr<Packet> p, const Ipv4Header& header, Ptr<Ipv4Interface> in)
 {
-    uint8_t octets[60];
-    const uint32_t copied = p->CopyData(octets, sizeof octets);
-    const uint16_t port = copied < 20 ? 0 : (octets[2] << 8 | octets[3]);
-    if (!m_ports.count(port))
+    uint8_t ports[4] = {};
+    p->CopyData(ports, sizeof ports);
+    const uint16_t port = ports[2] << 8 | ports[3];
+    if (m_tcp && !m_ports.count(port))
     {
-        return m_tcp ? m_tcp->Receive(p, header, in) : RX_ENDPOINT_UNREACH;
+        return m_tcp->Receive(p, header, in);
     }
-    const uint32_t length = (octets[12] >> 4) * 4;
-    if (length < 20 || length > p->GetSize())
-    {
-        return RX_CSUM_FAILED;
-    }
-    anabranch_tuple tuple{};
-    tuple.local = AnabranchAddress(header.GetDestination(), port);
-    tuple.remote = AnabranchAddress(header.GetSource(), octets[0] << 8 | octets[1]);
-    auto payload = p->CreateFragment(length, p->GetSize() - length);
-    std::vector<uint8_t> sum;
-    if (Node::ChecksumEnabled() && payload->GetSize() > 0)
-    {
-        sum.resize(payload->GetSize());
-        payload->CopyData(sum.data(), sum.size());
-    }
-    const int code = anabranch_handle_segment(m_host,
-                                              Now(),
-                                              &tuple,
-                                              header.GetTos() & 3,
-                                              octets,
-                                              length,
-                                              sum.empty() ? nullptr : sum.data(),
-                                              payload->GetSize());
-    if (code < 0)
-    {
-        NS_LOG_WARN("Anabranch: " << anabranch_last_error());
-        return RX_CSUM_FAILED;
-    }
-    TakeEvents(payload);
-    Pump();
-    return RX_OK;
+    return Arrive(p,
+                  ToEngine(header.GetSource(), ports[0] << 8 | ports[1]),
+                  ToEngine(header.GetDestination(), port),
+                  header.GetTos() & 3);
 }
 
 enum IpL4Protocol::RxStatus
 AnabranchL4Protocol::Receive(Ptr<Packet> p, const Ipv6Header& header, Ptr<Ipv6Interface> in)
 {
-    return m_tcp ? m_tcp->Receive(p, header, in) : RX_ENDPOINT_UNREACH;
+    uint8_t ports[4] = {};
+    p->CopyData(ports, sizeof ports);
+    const uint16_t port = ports[2] << 8 | ports[3];
+    if (m_tcp && !m_ports.count(port))
+    {
+        return m_tcp->Receive(p, header, in);
+    }
+    return Arrive(p,
+                  ToEngine(header.GetSource(), ports[0] << 8 | ports[1]),
+                  ToEngine(header.GetDestination(), port),
+                  header.GetTrafficClass() & 3);
+}
+
+enum IpL4Protocol::RxStatus
+AnabranchL4Protocol::Arrive(Ptr<Packet> p, const anabranch_address& from, const anabranch_address& to, uint8_t ecn)
+{
+    uint8_t header[60];
+    const uint32_t copied = p->CopyData(header, sizeof header);
+    const uint32_t length = copied < 20 ? 0 : (header[12] >> 4) * 4;
+    if (length < 20 || length > p->GetSize())
+    {
+        NS_LOG_WARN("a segment of " << p->GetSize() << " octets is dropped: its header is cut");
+        return RX_CSUM_FAILED;
+    }
+    const anabranch_tuple tuple{to, from};
+    auto payload = p->CreateFragment(length, p->GetSize() - length);
+    std::vector<uint8_t> octets;
+    if (Node::ChecksumEnabled())
+    {
+        octets.resize(payload->GetSize());
+        payload->CopyData(octets.data(), octets.size());
+        if (anabranch_verify_checksum(&tuple, header, length, octets.data(), octets.size()) != ANABRANCH_OK)
+        {
+            NS_LOG_WARN("a segment with a wrong TCP checksum is dropped");
+            return RX_CSUM_FAILED;
+        }
+    }
+    const auto subflow = m_subflows.find(tuple);
+    if (subflow != m_subflows.end())
+    {
+        m_touched.insert(subflow->second.first);
+        TraceSegment(m_rxTrace, subflow->second.first, subflow->second.second, payload, header, length);
+    }
+    const int code = anabranch_handle_segment(m_host,
+                                              Now(),
+                                              &tuple,
+                                              ecn,
+                                              header,
+                                              length,
+                                              octets.empty() ? nullptr : octets.data(),
+                                              payload->GetSize());
+    if (code < 0)
+    {
+        NS_LOG_WARN(anabranch_last_error());
+        return RX_CSUM_FAILED;
+    }
+    TakeEvents(payload);
+    Pump();
+    return RX_OK;
 }
 
 void
@@ -303,32 +452,122 @@ AnabranchL4Protocol::ReceiveIcmp(Ipv4Address source,
                                  const uint8_t payload[8])
 {
     const uint16_t port = payload[0] << 8 | payload[1];
-    if (!m_ports.count(port))
+    if (m_tcp && !m_ports.count(port))
     {
-        if (m_tcp)
-        {
-            m_tcp->ReceiveIcmp(source, ttl, type, code, info, payloadSource, payloadDestination, payload);
-        }
+        m_tcp->ReceiveIcmp(source, ttl, type, code, info, payloadSource, payloadDestination, payload);
         return;
     }
-    anabranch_tuple tuple{};
-    tuple.local = AnabranchAddress(payloadSource, port);
-    tuple.remote = AnabranchAddress(payloadDestination, payload[2] << 8 | payload[3]);
+    const anabranch_tuple tuple{ToEngine(payloadSource, port),
+                                ToEngine(payloadDestination, payload[2] << 8 | payload[3])};
     const uint32_t seq = uint32_t(payload[4]) << 24 | payload[5] << 16 | payload[6] << 8 | payload[7];
-    if (type == 3 && code == 4)
+    if (type == 3 || type == 11 || type == 12)
     {
-        anabranch_handle_too_big(m_host, Now(), &tuple, seq, info & 0xffff);
+        // RFC 9293 3.9.2.2: net, host and source route unreachable may pass.
+        const bool hard = type == 3 && code != 0 && code != 1 && code != 5;
+        Message(tuple, seq, type == 3 && code == 4 ? info & 0xffff : 0, hard);
     }
-    else if (type == 3 && code != 0 && code != 1 && code != 5)
+}
+
+void
+AnabranchL4Protocol::ReceiveIcmp(Ipv6Address source,
+                                 uint8_t ttl,
+                                 uint8_t type,
+                                 uint8_t code,
+                                 uint32_t info,
+                                 Ipv6Address payloadSource,
+                                 Ipv6Address payloadDestination,
+                                 const uint8_t payload[8])
+{
+    const uint16_t port = payload[0] << 8 | payload[1];
+    if (m_tcp && !m_ports.count(port))
+    {
+        m_tcp->ReceiveIcmp(source, ttl, type, code, info, payloadSource, payloadDestination, payload);
+        return;
+    }
+    const anabranch_tuple tuple{ToEngine(payloadSource, port),
+                                ToEngine(payloadDestination, payload[2] << 8 | payload[3])};
+    const uint32_t seq = uint32_t(payload[4]) << 24 | payload[5] << 16 | payload[6] << 8 | payload[7];
+    if (type >= 1 && type <= 4)
+    {
+        // RFC 4443: 1 unreachable (0 no route, 3 address may pass), 2 too big, 3 time exceeded, 4 parameter.
+        Message(tuple, seq, type == 2 ? info : 0, type == 1 && code != 0 && code != 3);
+    }
+}
+
+void
+AnabranchL4Protocol::Message(const anabranch_tuple& tuple, uint32_t seq, uint32_t mtu, bool hard)
+{
+    if (mtu > 0)
+    {
+        anabranch_handle_too_big(m_host, Now(), &tuple, seq, mtu);
+    }
+    else if (hard)
     {
         anabranch_handle_unreachable(m_host, Now(), &tuple, seq);
     }
-    else if (type == 3 || type == 11 || type == 12)
+    else
     {
         anabranch_handle_soft_error(m_host, &tuple, seq);
     }
-    Pump();
+    PumpSoon();
 }
+
+void
+AnabranchL4Protocol::SendSegment(anabranch_segment& segment)
+{
+    Ptr<Packet> packet;
+    const auto socket = m_sockets.find(segment.connection);
+    if (segment.payload_len == 0)
+    {
+        packet = Create<Packet>();
+    }
+    else if (socket != m_sockets.end())
+    {
+        packet = socket->second->Octets(segment.payload_offset, segment.payload_len);
+    }
+    else
+    {
+        NS_FATAL_ERROR("Anabranch: connection " << segment.connection << " sends and has no socket");
+    }
+    if (segment.connection != 0)
+    {
+        m_touched.insert(segment.connection);
+        TraceSegment(m_txTrace, segment.connection, segment.subflow, packet, segment.header, segment.header_len);
+        if (segment.kind == ANABRANCH_SEND_FAST || segment.kind == ANABRANCH_SEND_TIMEOUT)
+        {
+            TraceSegment(m_retransmissionTrace,
+                         segment.connection,
+                         segment.subflow,
+                         packet,
+                         segment.header,
+                         segment.header_len);
+        }
+    }
+    if (Node::ChecksumEnabled())
+    {
+        std::vector<uint8_t> payload(segment.payload_len);
+        packet->CopyData(payload.data(), payload.size());
+        anabranch_fill_checksums(&segment, payload.data());
+    }
+    packet->AddHeader(OctetsHeader(segment.header, segment.header_len));
+    if (socket != m_sockets.end())
+    {
+        socket->second->Tag(packet, segment.ecn);
+        if (segment.kind == ANABRANCH_SEND_NEW)
+        {
+            socket->second->m_sentNow += segment.payload_len;
+        }
+    }
+    else if (segment.ecn != ANABRANCH_ECN_NONE)
+    {
+        SocketIpTosTag tos;
+        tos.SetTos(segment.ecn);
+        packet->AddPacketTag(tos);
+    }
+    SendDown(packet, segment.tuple);
+}
+
+// ---- events and time ----------------------------------------------------------------------------
 
 void
 AnabranchL4Protocol::TakeEvents(Ptr<Packet> payload)
@@ -348,13 +587,13 @@ AnabranchL4Protocol::TakeEvents(Ptr<Packet> payload)
     }
 }
 
-AnabranchSocket*
+Ptr<AnabranchSocket>
 AnabranchL4Protocol::Find(const anabranch_event& event)
 {
     auto known = m_sockets.find(event.connection);
     if (known != m_sockets.end())
     {
-        return PeekPointer(known->second);
+        return known->second;
     }
     anabranch_subflow_info info{};
     info.size = sizeof info;
@@ -365,39 +604,63 @@ AnabranchL4Protocol::Find(const anabranch_event& event)
     auto listener = m_listeners.find(info.tuple.local.port);
     if (listener == m_listeners.end())
     {
+        anabranch_abort(m_host, event.connection);
         return nullptr;
     }
     auto socket = listener->second->Fork(event.connection, info.tuple);
     m_sockets[event.connection] = socket;
-    m_ports[info.tuple.local.port]++;
-    ManagePaths(event.connection, false);
-    return PeekPointer(socket);
+    Bind(event.connection, 0, info.tuple);
+    ManagePaths(event.connection, false, info.tuple.local.family);
+    return socket;
 }
 
 void
 AnabranchL4Protocol::Report(const anabranch_event& event)
 {
-    Ptr<AnabranchSocket> socket = Find(event);
+    auto socket = Find(event);
     if (!socket)
     {
         return;
     }
+    m_touched.insert(event.connection);
     switch (event.kind)
     {
     case ANABRANCH_EVENT_JOINS_POSSIBLE:
     case ANABRANCH_EVENT_REMOTE_ADDRESS:
+        Join();
+        break;
+    case ANABRANCH_EVENT_SUBFLOW_ESTABLISHED: {
+        anabranch_subflow_info info{};
+        info.size = sizeof info;
+        if (anabranch_subflow_state(m_host, Now(), event.connection, event.subflow, &info) == ANABRANCH_OK)
+        {
+            Bind(event.connection, event.subflow, info.tuple);
+        }
+        m_subflowTrace(event.connection, event.subflow, "opened");
+        break;
+    }
     case ANABRANCH_EVENT_SUBFLOW_ENDED:
-        Join(event.connection);
+        if (!m_subflowTrace.IsEmpty())
+        {
+            m_subflowTrace(event.connection, event.subflow, EndOf(event.reason));
+        }
+        Join();
+        break;
+    case ANABRANCH_EVENT_FALLBACK:
+        if (!m_fallbackTrace.IsEmpty())
+        {
+            m_fallbackTrace(event.connection, event.subflow, CauseOf(event.reason));
+        }
+        break;
+    case ANABRANCH_EVENT_CLOSED:
+    case ANABRANCH_EVENT_ABORTED:
+        // The engine may still wait in TIME-WAIT, or send octets again that one subflow has lost.
+        m_over.insert(event.connection);
         break;
     default:
         break;
     }
     socket->OnEvent(event);
-    if (event.kind == ANABRANCH_EVENT_CLOSED || event.kind == ANABRANCH_EVENT_ABORTED)
-    {
-        // The engine may still wait in TIME-WAIT: the port stays ours until the node is disposed of.
-        m_sockets.erase(event.connection);
-    }
 }
 
 void
@@ -412,12 +675,21 @@ AnabranchL4Protocol::PumpSoon()
 void
 AnabranchL4Protocol::Pump()
 {
+    if (!m_host || !m_node)
+    {
+        return;
+    }
     if (m_pumping)
     {
         m_again = true;
         return;
     }
     m_pumping = true;
+    if (!m_locals.empty() && Now() >= m_compared + 100000000)
+    {
+        m_compared = Now();
+        CompareAddresses();
+    }
     anabranch_segment segment{};
     do
     {
@@ -435,17 +707,35 @@ AnabranchL4Protocol::Pump()
             Report(event);
             m_again = true;
         }
+        for (auto connection : std::set<uint64_t>(m_touched))
+        {
+            auto socket = m_sockets.find(connection);
+            if (socket != m_sockets.end())
+            {
+                socket->second->ReportSent();
+            }
+        }
     } while (m_again);
+    TraceStates();
+    m_touched.clear();
     m_pumping = false;
+    SetTimer();
+}
+
+void
+AnabranchL4Protocol::SetTimer()
+{
     uint64_t at;
     if (anabranch_poll_timeout(m_host, &at) != ANABRANCH_OK)
     {
-        m_timer.Cancel();
+        return;
     }
-    else if (!m_timer.IsRunning() || m_timer.GetTs() != at)
+    // A timer that is early is left alone: most deadlines move on before they come, and ns-3 also counts
+    // events that were cancelled.
+    const uint64_t now = Now();
+    if (!m_timer.IsRunning() || m_timer.GetTs() > std::max(at, now))
     {
         m_timer.Cancel();
-        const uint64_t now = Now();
         m_timer = Simulator::Schedule(NanoSeconds(at > now ? at - now : 0), &AnabranchL4Protocol::OnTimer, this);
     }
 }
@@ -453,129 +743,145 @@ AnabranchL4Protocol::Pump()
 void
 AnabranchL4Protocol::OnTimer()
 {
-    anabranch_handle_timeout(m_host, Now());
-    std::vector<uint64_t> all;
-    for (const auto& [connection, socket] : m_sockets)
+    uint64_t at;
+    if (anabranch_poll_timeout(m_host, &at) == ANABRANCH_OK && at <= Now())
     {
-        all.push_back(connection);
-    }
-    for (auto connection : all)
-    {
-        Join(connection);
-    }
-    Pump();
-}
-
-Ptr<Ipv4Route>
-AnabranchL4Protocol::Route(Ptr<Packet> packet, const anabranch_tuple& tuple, bool onlyOwnDevice) const
-{
-    Ipv4Header header;
-    header.SetSource(FromEngine(tuple.local));
-    header.SetDestination(FromEngine(tuple.remote));
-    header.SetProtocol(PROTOCOL);
-    Socket::SocketErrno error;
-    const int32_t interface = m_ipv4->GetInterfaceForAddress(header.GetSource());
-    Ptr<Ipv4Route> route;
-    if (interface >= 0 && m_ipv4->IsUp(interface))
-    {
-        auto device = m_ipv4->GetNetDevice(interface);
-        route = m_ipv4->GetRoutingProtocol()->RouteOutput(packet, header, device, error);
-    }
-    if (!route && !onlyOwnDevice)
-    {
-        route = m_ipv4->GetRoutingProtocol()->RouteOutput(packet, header, nullptr, error);
-    }
-    return route;
-}
-
-void
-AnabranchL4Protocol::SendSegment(anabranch_segment& segment)
-{
-    Ptr<Packet> packet = Create<Packet>();
-    if (segment.payload_len > 0)
-    {
-        auto socket = m_sockets.find(segment.connection);
-        NS_ASSERT_MSG(socket != m_sockets.end(), "data of a connection without a socket");
-        packet = socket->second->Octets(segment.payload_offset, segment.payload_len);
-    }
-    if (Node::ChecksumEnabled())
-    {
-        std::vector<uint8_t> payload(segment.payload_len);
-        packet->CopyData(payload.data(), payload.size());
-        anabranch_fill_checksums(&segment, payload.data());
-    }
-    packet->AddHeader(OctetsHeader(segment.header, segment.header_len));
-    if (segment.ecn != ANABRANCH_ECN_NONE)
-    {
-        SocketIpTosTag tos;
-        tos.SetTos(segment.ecn);
-        packet->AddPacketTag(tos);
-    }
-    auto route = Route(packet, segment.tuple, false);
-    if (!route)
-    {
-        NS_LOG_LOGIC("no route to " << FromEngine(segment.tuple.remote));
-        return;
-    }
-    m_down(packet, FromEngine(segment.tuple.local), FromEngine(segment.tuple.remote), PROTOCOL, route);
-}
-
-void
-AnabranchL4Protocol::ManagePaths(uint64_t connection, bool opened)
-{
-    uint32_t policy = ANABRANCH_PATHS_NONE;
-    if (m_pathManager == "one-per-interface")
-    {
-        policy = ANABRANCH_PATHS_ONE_PER_INTERFACE;
-    }
-    else if (m_pathManager == "full-mesh")
-    {
-        policy = ANABRANCH_PATHS_FULL_MESH;
+        anabranch_handle_timeout(m_host, Now());
+        Join();
+        Pump();
     }
     else
     {
-        NS_ABORT_MSG_IF(m_pathManager != "none",
-                        "Anabranch: PathManager \"" << m_pathManager
-                                                    << "\": one-per-interface, full-mesh or none");
+        SetTimer();
     }
-    std::vector<anabranch_address> addresses;
-    for (uint32_t i = 0; i < m_ipv4->GetNInterfaces(); i++)
+    // Connections that have ended are forgotten together, at most once a second.
+    if (!m_over.empty() && Now() >= m_swept + 1000000000)
     {
-        for (uint32_t j = 0; m_ipv4->IsUp(i) && j < m_ipv4->GetNAddresses(i); j++)
+        m_swept = Now();
+        anabranch_connection_info info{};
+        info.size = sizeof info;
+        for (auto connection : std::set<uint64_t>(m_over))
         {
-            const auto local = m_ipv4->GetAddress(i, j).GetLocal();
-            if (!local.IsLocalhost())
+            if (anabranch_connection_state(m_host, connection, &info) == ANABRANCH_GONE)
             {
-                addresses.push_back(AnabranchAddress(local, 0));
+                Forget(connection);
             }
         }
     }
-    const int code = anabranch_manage_paths(m_host,
-                                            Now(),
-                                            connection,
-                                            policy,
-                                            opened,
-                                            addresses.data(),
-                                            addresses.size());
-    NS_ABORT_MSG_IF(code < 0, "Anabranch: " << anabranch_last_error());
+}
+
+// ---- which subflow a segment belongs to ---------------------------------------------------------
+
+void
+AnabranchL4Protocol::Bind(uint64_t connection, uint32_t subflow, const anabranch_tuple& tuple)
+{
+    auto& known = m_tuples[Subflow(connection, subflow)];
+    if (std::memcmp(&known, &tuple, sizeof tuple) == 0)
+    {
+        return;
+    }
+    if (known.local.family != 0)
+    {
+        // The number of a join that failed is used again.
+        m_subflows.erase(known);
+        if (--m_ports[known.local.port] == 0)
+        {
+            m_ports.erase(known.local.port);
+        }
+    }
+    known = tuple;
+    m_subflows[tuple] = Subflow(connection, subflow);
+    m_ports[tuple.local.port]++;
 }
 
 void
-AnabranchL4Protocol::Join(uint64_t connection)
+AnabranchL4Protocol::Forget(uint64_t connection)
 {
-    anabranch_tuple tuple{};
-    while (anabranch_poll_join(m_host, Now(), connection, &tuple) == ANABRANCH_OK)
+    const auto first = m_tuples.lower_bound(Subflow(connection, 0));
+    const auto last = m_tuples.lower_bound(Subflow(connection + 1, 0));
+    for (auto i = first; i != last; ++i)
     {
-        uint16_t port;
-        uint32_t subflow;
-        if (!Route(Create<Packet>(), tuple, true) || anabranch_draw_port(m_host, &tuple, &port) < 0)
+        auto subflow = m_subflows.find(i->second);
+        if (subflow != m_subflows.end() && subflow->second.first == connection)
+        {
+            m_subflows.erase(subflow);
+        }
+        if (--m_ports[i->second.local.port] == 0)
+        {
+            m_ports.erase(i->second.local.port);
+        }
+    }
+    m_tuples.erase(first, last);
+    m_told.erase(connection);
+    m_over.erase(connection);
+    m_sockets.erase(connection);
+}
+
+uint16_t
+AnabranchL4Protocol::DrawListeningPort() const
+{
+    uint16_t port = 32768;
+    while (m_ports.count(port) && port < 49151)
+    {
+        port++;
+    }
+    return m_ports.count(port) ? 0 : port;
+}
+
+// ---- traces -------------------------------------------------------------------------------------
+
+void
+AnabranchL4Protocol::TraceSegment(
+    const TracedCallback<uint64_t, uint32_t, Ptr<const Packet>, const TcpHeader&>& to,
+    uint64_t connection,
+    uint32_t subflow,
+    Ptr<const Packet> payload,
+    const uint8_t* header,
+    uint32_t length) const
+{
+    if (to.IsEmpty())
+    {
+        return;
+    }
+    Ptr<Packet> segment = Create<Packet>(header, length);
+    TcpHeader parsed;
+    segment->PeekHeader(parsed);
+    to(connection, subflow, payload, parsed);
+}
+
+void
+AnabranchL4Protocol::TraceStates()
+{
+    if (m_cwndTrace.IsEmpty() && m_ssthreshTrace.IsEmpty() && m_inFlightTrace.IsEmpty() &&
+        m_stateTrace.IsEmpty() && m_rttTrace.IsEmpty() && m_rtoTrace.IsEmpty())
+    {
+        return;
+    }
+    anabranch_connection_info all{};
+    all.size = sizeof all;
+    anabranch_subflow_info info{};
+    for (auto connection : m_touched)
+    {
+        if (anabranch_connection_state(m_host, connection, &all) != ANABRANCH_OK)
         {
             continue;
         }
-        tuple.local.port = port;
-        if (anabranch_open_subflow(m_host, connection, &tuple, 0, &subflow) == ANABRANCH_OK)
+        auto& told = m_told[connection];
+        told.resize(std::max<size_t>(told.size(), all.subflows));
+        for (uint32_t s = 0; s < all.subflows; s++)
         {
-            m_ports[port]++;
+            info.size = sizeof info;
+            if (anabranch_subflow_state(m_host, Now(), connection, s, &info) != ANABRANCH_OK)
+            {
+                continue;
+            }
+            auto& last = told[s];
+            Tell(m_cwndTrace, connection, s, last.cwnd, Octets32(info.cwnd));
+            Tell(m_ssthreshTrace, connection, s, last.ssthresh, Octets32(info.ssthresh));
+            Tell(m_inFlightTrace, connection, s, last.inFlight, Octets32(info.in_flight));
+            Tell(m_stateTrace, connection, s, last.state, uint32_t(ToState(info.state)));
+            Tell(m_rttTrace, connection, s, last.rtt, NanoSeconds(info.srtt));
+            Tell(m_rtoTrace, connection, s, last.rto, NanoSeconds(info.rto));
         }
     }
 }

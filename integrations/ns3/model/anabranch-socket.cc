@@ -4,8 +4,9 @@
 #include "anabranch-l4-protocol.h"
 
 #include <algorithm>
-#include <ns3/ipv4-routing-protocol.h>
 #include <ns3/log.h>
+#include <ns3/simulator.h>
+#include <ns3/string.h>
 
 namespace ns3
 {
@@ -16,10 +17,31 @@ NS_OBJECT_ENSURE_REGISTERED(AnabranchSocket);
 TypeId
 AnabranchSocket::GetTypeId()
 {
+    typedef AnabranchSocket S;
     static TypeId tid = TypeId("ns3::AnabranchSocket")
                             .SetParent<TcpSocket>()
                             .SetGroupName("Anabranch")
-                            .AddConstructor<AnabranchSocket>();
+                            .AddConstructor<S>()
+                            .AddAttribute("Profile",
+                                          "As that of ns3::AnabranchL4Protocol, for this socket; empty: the node's.",
+                                          StringValue(""),
+                                          MakeStringAccessor(&S::m_profile),
+                                          MakeStringChecker())
+                            .AddAttribute("Controller",
+                                          "As that of ns3::AnabranchL4Protocol, for this socket; empty: the node's.",
+                                          StringValue(""),
+                                          MakeStringAccessor(&S::m_controller),
+                                          MakeStringChecker())
+                            .AddAttribute("Scheduler",
+                                          "As that of ns3::AnabranchL4Protocol, for this socket; empty: the node's.",
+                                          StringValue(""),
+                                          MakeStringAccessor(&S::m_scheduler),
+                                          MakeStringChecker())
+                            .AddAttribute("Connection",
+                                          "As that of ns3::AnabranchL4Protocol, for this socket; empty: the node's.",
+                                          StringValue(""),
+                                          MakeStringAccessor(&S::m_connectionText),
+                                          MakeStringChecker());
     return tid;
 }
 
@@ -28,22 +50,38 @@ AnabranchSocket::AnabranchSocket()
       m_errno(ERROR_NOTERROR),
       m_connection(0),
       m_tuple{},
+      m_dropAt(64),
       m_accepted(0),
       m_written(0),
+      m_sentNow(0),
       m_read(0),
+      m_bound(false),
+      m_connecting(false),
+      m_fromListener(false),
       m_connected(false),
-      m_closing(false),
+      m_writeClosed(false),
+      m_closed(false),
+      m_recvClosed(false),
+      m_ended(false),
       m_notified(false),
-      m_sndBuf(131072),
-      m_rcvBuf(131072),
-      m_segSize(536),
-      m_ssthresh(UINT32_MAX),
-      m_initialCwnd(10),
-      m_synRetries(6),
-      m_dataRetries(6),
-      m_delAckCount(2),
-      m_noDelay(true)
+      m_set{}
 {
+}
+
+AnabranchSocket::~AnabranchSocket()
+{
+    if (m_protocol)
+    {
+        m_protocol->m_all.erase(this);
+    }
+}
+
+void
+AnabranchSocket::DoDispose()
+{
+    m_out.clear();
+    m_in.clear();
+    TcpSocket::DoDispose();
 }
 
 int
@@ -51,14 +89,6 @@ AnabranchSocket::Fail(SocketErrno error) const
 {
     m_errno = error;
     return -1;
-}
-
-bool
-AnabranchSocket::IsOpen() const
-{
-    anabranch_connection_info info{};
-    info.size = sizeof info;
-    return m_connection && anabranch_connection_state(m_protocol->m_host, m_connection, &info) == ANABRANCH_OK;
 }
 
 enum Socket::SocketErrno
@@ -79,97 +109,154 @@ AnabranchSocket::GetNode() const
     return m_node;
 }
 
+uint64_t
+AnabranchSocket::GetConnection() const
+{
+    return m_connection;
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+
 int
 AnabranchSocket::Bind()
 {
-    m_tuple.local = AnabranchAddress(Ipv4Address::GetAny(), 0);
-    return 0;
+    return Bind(InetSocketAddress(Ipv4Address::GetAny(), 0));
 }
 
 int
 AnabranchSocket::Bind6()
 {
-    return Fail(ERROR_AFNOSUPPORT);
+    return Bind(Inet6SocketAddress(Ipv6Address::GetAny(), 0));
 }
 
 int
 AnabranchSocket::Bind(const Address& address)
 {
-    if (!InetSocketAddress::IsMatchingType(address))
+    anabranch_address local;
+    if (!ToEngine(address, local))
     {
         return Fail(ERROR_AFNOSUPPORT);
     }
-    const auto local = InetSocketAddress::ConvertFrom(address);
-    if (m_protocol->m_listeners.count(local.GetPort()))
+    if (!m_protocol || m_bound || m_connection)
+    {
+        return Fail(ERROR_INVAL);
+    }
+    if (local.port == 0)
+    {
+        local.port = m_protocol->DrawListeningPort();
+        if (local.port == 0)
+        {
+            return Fail(ERROR_ADDRNOTAVAIL);
+        }
+    }
+    else if (m_protocol->m_ports.count(local.port))
     {
         return Fail(ERROR_ADDRINUSE);
     }
-    m_tuple.local = AnabranchAddress(local.GetIpv4(), local.GetPort());
+    m_tuple.local = local;
+    m_bound = true;
+    m_protocol->m_ports[local.port]++;
     return 0;
 }
 
 int
 AnabranchSocket::Listen()
 {
-    const uint16_t port = m_tuple.local.port;
-    if (m_connection || port == 0)
+    if (!m_protocol || !m_bound || m_connecting || m_closed)
     {
         return Fail(ERROR_INVAL);
     }
-    auto config = m_protocol->MakeConfig(this);
-    const int code = anabranch_listen(m_protocol->m_host, port, config, 0);
+    auto config = MakeConfig();
+    const int code = anabranch_listen(m_protocol->m_host, m_tuple.local.port, config, 0);
     anabranch_config_free(config);
     if (code < 0)
     {
         return Fail(ERROR_INVAL);
     }
-    m_protocol->m_listeners[port] = this;
-    m_protocol->m_ports[port]++;
+    m_protocol->m_listeners[m_tuple.local.port] = this;
     return 0;
 }
 
 int
 AnabranchSocket::Connect(const Address& address)
 {
-    if (!InetSocketAddress::IsMatchingType(address))
+    anabranch_address remote;
+    if (!ToEngine(address, remote))
     {
         return Fail(ERROR_AFNOSUPPORT);
     }
-    if (m_connection)
+    if (m_connecting || m_connection)
     {
         return Fail(ERROR_ISCONN);
     }
-    const auto remote = InetSocketAddress::ConvertFrom(address);
-    m_tuple.remote = AnabranchAddress(remote.GetIpv4(), remote.GetPort());
-    if (m_tuple.local.family == 0 || Ipv4Address::Deserialize(m_tuple.local.octets).IsAny())
+    if (!m_protocol || m_closed || remote.port == 0 || m_protocol->m_listeners.count(m_tuple.local.port))
     {
-        Ipv4Header header;
-        header.SetDestination(remote.GetIpv4());
-        SocketErrno error;
-        auto route =
-            m_protocol->m_ipv4->GetRoutingProtocol()->RouteOutput(Create<Packet>(), header, nullptr, error);
-        if (!route)
+        return Fail(ERROR_INVAL);
+    }
+    const bool any = m_tuple.local.family == 0 || IsUnspecified(m_tuple.local);
+    if (!any && m_tuple.local.family != remote.family)
+    {
+        return Fail(ERROR_AFNOSUPPORT);
+    }
+    m_tuple.remote = remote;
+    m_connecting = true;
+    if (Simulator::Now().IsZero() && Simulator::GetEventCount() == 0)
+    {
+        // Addresses and routes may still be made.
+        Simulator::ScheduleNow(&AnabranchSocket::ConnectLater, Ptr<AnabranchSocket>(this));
+        return 0;
+    }
+    const int code = ConnectNow();
+    m_connecting = code == 0;
+    return code;
+}
+
+void
+AnabranchSocket::ConnectLater()
+{
+    if (m_protocol && !m_closed && ConnectNow() < 0)
+    {
+        m_connecting = false;
+        NotifyConnectionFailed();
+    }
+}
+
+int
+AnabranchSocket::ConnectNow()
+{
+    if (m_tuple.local.family == 0 || IsUnspecified(m_tuple.local))
+    {
+        const uint16_t port = m_tuple.local.port;
+        const auto local = m_protocol->SourceFor(m_tuple.remote);
+        if (local.family == 0)
         {
             return Fail(ERROR_NOROUTETOHOST);
         }
-        m_tuple.local = AnabranchAddress(route->GetSource(), m_tuple.local.port);
+        m_tuple.local = local;
+        m_tuple.local.port = port;
+    }
+    else if (!m_protocol->HasRoute(m_tuple, false))
+    {
+        return Fail(ERROR_NOROUTETOHOST);
     }
     auto host = m_protocol->m_host;
     if (m_tuple.local.port == 0 && anabranch_draw_port(host, &m_tuple, &m_tuple.local.port) < 0)
     {
         return Fail(ERROR_ADDRNOTAVAIL);
     }
-    auto config = m_protocol->MakeConfig(this);
+    auto config = MakeConfig();
     const int code = anabranch_connect(host, m_protocol->Now(), &m_tuple, config, &m_connection);
     anabranch_config_free(config);
     if (code < 0)
     {
+        NS_LOG_WARN(anabranch_last_error());
         m_connection = 0;
-        return Fail(ERROR_ADDRINUSE);
+        return Fail(code == ANABRANCH_IN_USE ? ERROR_ADDRINUSE : ERROR_INVAL);
     }
+    anabranch_set_option(host, m_protocol->Now(), m_connection, ANABRANCH_OPTION_SYN_RETRIES, m_set.synRetries);
     m_protocol->m_sockets[m_connection] = this;
-    m_protocol->m_ports[m_tuple.local.port]++;
-    m_protocol->ManagePaths(m_connection, true);
+    m_protocol->Bind(m_connection, 0, m_tuple);
+    m_protocol->ManagePaths(m_connection, true, m_tuple.local.family);
     m_protocol->PumpSoon();
     return 0;
 }
@@ -179,11 +266,143 @@ AnabranchSocket::Fork(uint64_t connection, const anabranch_tuple& tuple)
 {
     auto socket = DynamicCast<AnabranchSocket>(m_protocol->CreateSocket());
     socket->m_connection = connection;
+    socket->m_connecting = true;
+    socket->m_fromListener = true;
     socket->m_tuple = tuple;
-    socket->m_sndBuf = m_sndBuf;
-    socket->m_rcvBuf = m_rcvBuf;
-    socket->m_segSize = m_segSize;
+    socket->m_set = m_set;
+    socket->m_profile = m_profile;
+    socket->m_controller = m_controller;
+    socket->m_scheduler = m_scheduler;
+    socket->m_connectionText = m_connectionText;
+    socket->SetIpTos(GetIpTos());
+    socket->SetPriority(GetPriority());
+    if (IsManualIpTtl())
+    {
+        socket->SetIpTtl(GetIpTtl());
+    }
+    if (IsManualIpv6HopLimit())
+    {
+        socket->SetIpv6HopLimit(GetIpv6HopLimit());
+    }
+    if (IsManualIpv6Tclass())
+    {
+        socket->SetIpv6Tclass(GetIpv6Tclass());
+    }
     return socket;
+}
+
+int
+AnabranchSocket::OpenSubflow(const Address& local, const Address& remote, bool backup)
+{
+    anabranch_tuple tuple{};
+    if (!ToEngine(local, tuple.local) || !ToEngine(remote, tuple.remote) ||
+        tuple.local.family != tuple.remote.family)
+    {
+        return Fail(ERROR_AFNOSUPPORT);
+    }
+    if (!m_protocol || !m_connection)
+    {
+        return Fail(ERROR_NOTCONN);
+    }
+    if (!m_protocol->HasRoute(tuple, false))
+    {
+        return Fail(ERROR_NOROUTETOHOST);
+    }
+    auto host = m_protocol->m_host;
+    if (tuple.local.port == 0 && anabranch_draw_port(host, &tuple, &tuple.local.port) < 0)
+    {
+        return Fail(ERROR_ADDRNOTAVAIL);
+    }
+    uint32_t subflow;
+    switch (anabranch_open_subflow(host, m_connection, &tuple, backup, &subflow))
+    {
+    case ANABRANCH_OK:
+        m_protocol->Bind(m_connection, subflow, tuple);
+        m_protocol->Pump();
+        return 0;
+    case ANABRANCH_NOT_YET:
+        return Fail(ERROR_AGAIN);
+    case ANABRANCH_NEVER:
+        return Fail(ERROR_OPNOTSUPP);
+    case ANABRANCH_IN_USE:
+        return Fail(ERROR_ADDRINUSE);
+    case ANABRANCH_GONE:
+        return Fail(ERROR_NOTCONN);
+    default:
+        return Fail(ERROR_INVAL);
+    }
+}
+
+int
+AnabranchSocket::SetBackup(uint32_t subflow, bool backup)
+{
+    if (!m_protocol || anabranch_set_backup(m_protocol->m_host, m_connection, subflow, backup) < 0)
+    {
+        return Fail(ERROR_INVAL);
+    }
+    m_protocol->Pump();
+    return 0;
+}
+
+bool
+AnabranchSocket::GetSubflow(uint32_t subflow, anabranch_subflow_info& info) const
+{
+    info.size = sizeof info;
+    return m_protocol && m_connection &&
+           anabranch_subflow_state(m_protocol->m_host, m_protocol->Now(), m_connection, subflow, &info) ==
+               ANABRANCH_OK;
+}
+
+// ---- events -------------------------------------------------------------------------------------
+
+void
+AnabranchSocket::OnConnected()
+{
+    m_connected = true;
+    if (!m_fromListener)
+    {
+        NotifyConnectionSucceeded();
+    }
+    else
+    {
+        const auto listener = m_protocol->m_listeners.find(m_tuple.local.port);
+        const Ptr<AnabranchSocket> accepting =
+            listener == m_protocol->m_listeners.end() ? nullptr : listener->second;
+        const Address from = ToSocketAddress(m_tuple.remote);
+        if (!accepting || !accepting->NotifyConnectionRequest(from))
+        {
+            m_closed = m_writeClosed = m_notified = true;
+            anabranch_abort(m_protocol->m_host, m_connection);
+            return;
+        }
+        accepting->NotifyNewConnectionCreated(this, from);
+    }
+    if (m_protocol && GetTxAvailable() > 0)
+    {
+        NotifySend(GetTxAvailable());
+    }
+}
+
+void
+AnabranchSocket::NotifyEnd(bool orderly)
+{
+    if (m_notified)
+    {
+        return;
+    }
+    m_notified = true;
+    if (!m_connected)
+    {
+        NotifyConnectionFailed();
+    }
+    else if (orderly)
+    {
+        NotifyNormalClose();
+    }
+    else
+    {
+        NotifyErrorClose();
+    }
 }
 
 void
@@ -191,94 +410,83 @@ AnabranchSocket::OnEvent(const anabranch_event& event)
 {
     switch (event.kind)
     {
-    case ANABRANCH_EVENT_CONNECTED: {
-        m_connected = true;
-        auto listener = m_protocol->m_listeners.find(m_tuple.local.port);
-        if (listener != m_protocol->m_listeners.end())
-        {
-            Ptr<AnabranchSocket> accepting = listener->second;
-            const Address from =
-                InetSocketAddress(Ipv4Address::Deserialize(m_tuple.remote.octets), m_tuple.remote.port);
-            if (accepting->NotifyConnectionRequest(from))
-            {
-                accepting->NotifyNewConnectionCreated(this, from);
-                NotifySend(GetTxAvailable());
-            }
-            else
-            {
-                anabranch_abort(m_protocol->m_host, m_connection);
-            }
-            break;
-        }
-        NotifyConnectionSucceeded();
-        NotifySend(GetTxAvailable());
+    case ANABRANCH_EVENT_CONNECTED:
+        OnConnected();
         break;
-    }
     case ANABRANCH_EVENT_WRITABLE:
         DropAcknowledged();
         WriteMore();
-        if (m_written == m_accepted && !m_closing)
+        if (GetTxAvailable() > 0)
         {
             NotifySend(GetTxAvailable());
         }
         break;
     case ANABRANCH_EVENT_READABLE:
-        NotifyDataRecv();
+        if (m_recvClosed)
+        {
+            Discard();
+        }
+        else if (m_connected && GetRxAvailable() > 0)
+        {
+            NotifyDataRecv();
+        }
         break;
     case ANABRANCH_EVENT_END_OF_STREAM:
+        m_ended = true;
+        NotifyEnd(true);
+        break;
     case ANABRANCH_EVENT_CLOSED:
-        if (!m_notified)
-        {
-            m_notified = true;
-            NotifyNormalClose();
-        }
+        NotifyEnd(true);
         break;
     case ANABRANCH_EVENT_ABORTED:
-        if (!m_connected)
-        {
-            NotifyConnectionFailed();
-        }
-        else if (!m_notified)
-        {
-            m_notified = true;
-            NotifyErrorClose();
-        }
+        m_writeClosed = m_ended = true;
+        NotifyEnd(false);
         break;
     default:
         break;
     }
 }
 
+// ---- sending ------------------------------------------------------------------------------------
+
 uint32_t
 AnabranchSocket::GetTxAvailable() const
 {
     // A packet that the engine has taken only in part blocks the application.
-    return m_written < m_accepted || m_closing ? 0 : m_sndBuf;
+    return !m_connected || m_written < m_accepted || m_writeClosed ? 0 : m_set.sndBuf;
 }
 
 int
 AnabranchSocket::Send(Ptr<Packet> p, uint32_t flags)
 {
-    if (!m_connected || m_connection == 0)
+    if (!m_protocol || !m_connected)
     {
         return Fail(ERROR_NOTCONN);
     }
-    if (m_closing)
+    if (m_writeClosed)
     {
         return Fail(ERROR_SHUTDOWN);
     }
-    if (p->GetSize() > GetTxAvailable())
+    const uint32_t size = p->GetSize();
+    if (size > GetTxAvailable())
     {
         return Fail(ERROR_MSGSIZE);
     }
-    if (p->GetSize() > 0)
+    if (size > 0)
     {
-        m_out.push_back({m_accepted, p->Copy()});
-        m_accepted += p->GetSize();
+        auto octets = p->Copy();
+        octets->RemoveAllPacketTags();
+        m_out.push_back({m_accepted, octets});
+        m_accepted += size;
+        if (m_out.size() >= m_dropAt)
+        {
+            DropAcknowledged();
+            m_dropAt = std::max<size_t>(64, 2 * m_out.size());
+        }
         WriteMore();
         m_protocol->Pump();
     }
-    return p->GetSize();
+    return size;
 }
 
 int
@@ -290,13 +498,18 @@ AnabranchSocket::SendTo(Ptr<Packet> p, uint32_t flags, const Address&)
 void
 AnabranchSocket::WriteMore()
 {
-    uint64_t taken = 0;
     if (m_written < m_accepted)
     {
+        // The engine writes short: only so it knows that the application is blocked.
+        uint64_t taken = 0;
         anabranch_write_count(m_protocol->m_host, m_connection, m_accepted - m_written, &taken);
         m_written += taken;
     }
-    if (m_closing && m_written == m_accepted)
+    if (m_written == m_accepted && m_closed)
+    {
+        anabranch_close(m_protocol->m_host, m_connection);
+    }
+    else if (m_written == m_accepted && m_writeClosed)
     {
         anabranch_shutdown_write(m_protocol->m_host, m_connection);
     }
@@ -316,11 +529,11 @@ AnabranchSocket::DropAcknowledged()
 }
 
 Ptr<Packet>
-AnabranchSocket::Octets(uint64_t offset, uint32_t length)
+AnabranchSocket::Octets(uint64_t offset, uint32_t length) const
 {
     auto after = [](uint64_t at, const Piece& piece) { return at < piece.offset; };
     auto piece = std::upper_bound(m_out.begin(), m_out.end(), offset, after);
-    NS_ASSERT_MSG(piece != m_out.begin(), "octets that were dropped are sent again");
+    NS_ABORT_MSG_IF(piece == m_out.begin(), "Anabranch: octets that were dropped are sent again");
     --piece;
     Ptr<Packet> packet;
     while (length > 0)
@@ -344,8 +557,65 @@ AnabranchSocket::Octets(uint64_t offset, uint32_t length)
 }
 
 void
+AnabranchSocket::Tag(Ptr<Packet> segment, uint8_t ecn) const
+{
+    if (m_tuple.local.family == 4)
+    {
+        const uint8_t tos = (GetIpTos() & 0xfc) | ecn;
+        if (tos != 0)
+        {
+            SocketIpTosTag tag;
+            tag.SetTos(tos);
+            segment->ReplacePacketTag(tag);
+        }
+        if (IsManualIpTtl())
+        {
+            SocketIpTtlTag tag;
+            tag.SetTtl(GetIpTtl());
+            segment->ReplacePacketTag(tag);
+        }
+    }
+    else
+    {
+        const uint8_t tclass = ((IsManualIpv6Tclass() ? GetIpv6Tclass() : 0) & 0xfc) | ecn;
+        if (tclass != 0)
+        {
+            SocketIpv6TclassTag tag;
+            tag.SetTclass(tclass);
+            segment->ReplacePacketTag(tag);
+        }
+        if (IsManualIpv6HopLimit())
+        {
+            SocketIpv6HopLimitTag tag;
+            tag.SetHopLimit(GetIpv6HopLimit());
+            segment->ReplacePacketTag(tag);
+        }
+    }
+    if (GetPriority() != 0)
+    {
+        SocketPriorityTag tag;
+        tag.SetPriority(GetPriority());
+        segment->ReplacePacketTag(tag);
+    }
+}
+
+void
+AnabranchSocket::ReportSent()
+{
+    if (m_sentNow > 0)
+    {
+        const uint32_t sent = m_sentNow;
+        m_sentNow = 0;
+        NotifyDataSent(sent);
+    }
+}
+
+// ---- receiving ----------------------------------------------------------------------------------
+
+void
 AnabranchSocket::Place(uint64_t offset, Ptr<Packet> octets)
 {
+    octets->RemoveAllPacketTags();
     // Octets that are there already stay.
     while (octets->GetSize() > 0)
     {
@@ -365,7 +635,7 @@ AnabranchSocket::Place(uint64_t offset, Ptr<Packet> octets)
         const uint64_t stop = next == m_in.end() ? end : std::min(end, next->first);
         if (stop > start)
         {
-            m_in[start] = octets->CreateFragment(start - offset, stop - start);
+            m_in.emplace_hint(next, start, octets->CreateFragment(start - offset, stop - start));
         }
         octets = octets->CreateFragment(stop - offset, end - stop);
         offset = stop;
@@ -377,7 +647,8 @@ AnabranchSocket::GetRxAvailable() const
 {
     anabranch_connection_info info{};
     info.size = sizeof info;
-    if (!m_connection || anabranch_connection_state(m_protocol->m_host, m_connection, &info) < 0)
+    if (!m_protocol || !m_connection || m_recvClosed ||
+        anabranch_connection_state(m_protocol->m_host, m_connection, &info) < 0)
     {
         return 0;
     }
@@ -388,26 +659,31 @@ Ptr<Packet>
 AnabranchSocket::Recv(uint32_t maxSize, uint32_t flags)
 {
     uint64_t count = 0;
-    if (m_connection)
+    if (m_protocol && m_connection && !m_recvClosed)
     {
         anabranch_read_count(m_protocol->m_host, m_connection, maxSize, &count);
     }
     if (count == 0)
     {
-        return IsOpen() ? nullptr : Create<Packet>();
+        if (m_ended)
+        {
+            return Create<Packet>();
+        }
+        m_errno = ERROR_AGAIN;
+        return nullptr;
     }
     auto packet = Create<Packet>();
     while (count > 0)
     {
         auto first = m_in.begin();
-        NS_ASSERT_MSG(first != m_in.end() && first->first == m_read, "octets in order are missing");
+        NS_ABORT_MSG_IF(first == m_in.end() || first->first != m_read, "Anabranch: octets in order are missing");
         auto octets = first->second;
         m_in.erase(first);
         const uint32_t size = octets->GetSize();
         const uint32_t part = std::min<uint64_t>(count, size);
         if (part < size)
         {
-            m_in[m_read + part] = octets->CreateFragment(part, size - part);
+            m_in.emplace(m_read + part, octets->CreateFragment(part, size - part));
             octets = octets->CreateFragment(0, part);
         }
         packet->AddAtEnd(octets);
@@ -421,18 +697,37 @@ AnabranchSocket::Recv(uint32_t maxSize, uint32_t flags)
 Ptr<Packet>
 AnabranchSocket::RecvFrom(uint32_t maxSize, uint32_t flags, Address& from)
 {
-    GetPeerName(from);
-    return Recv(maxSize, flags);
+    auto packet = Recv(maxSize, flags);
+    if (packet && packet->GetSize() > 0)
+    {
+        from = ToSocketAddress(m_tuple.remote);
+    }
+    return packet;
 }
+
+void
+AnabranchSocket::Discard()
+{
+    uint64_t count = 0;
+    anabranch_read_count(m_protocol->m_host, m_connection, UINT64_MAX, &count);
+    m_read += count;
+    while (!m_in.empty() && m_in.begin()->first < m_read)
+    {
+        m_in.erase(m_in.begin());
+    }
+    m_protocol->Pump();
+}
+
+// ---- ending -------------------------------------------------------------------------------------
 
 int
 AnabranchSocket::ShutdownSend()
 {
-    if (!m_connection)
+    if (!m_protocol || !m_connection)
     {
         return Fail(ERROR_NOTCONN);
     }
-    m_closing = true;
+    m_writeClosed = true;
     WriteMore();
     m_protocol->Pump();
     return 0;
@@ -441,22 +736,43 @@ AnabranchSocket::ShutdownSend()
 int
 AnabranchSocket::ShutdownRecv()
 {
+    if (!m_protocol || !m_connection)
+    {
+        return Fail(ERROR_NOTCONN);
+    }
+    m_recvClosed = true;
+    Discard();
     return 0;
 }
 
 int
 AnabranchSocket::Close()
 {
+    const Ptr<AnabranchSocket> self = this;
+    if (!m_protocol || m_closed)
+    {
+        return 0;
+    }
+    m_closed = m_writeClosed = true;
+    if (m_bound)
+    {
+        const uint16_t port = m_tuple.local.port;
+        auto listener = m_protocol->m_listeners.find(port);
+        if (listener != m_protocol->m_listeners.end() && PeekPointer(listener->second) == this)
+        {
+            anabranch_stop_listening(m_protocol->m_host, port);
+            m_protocol->m_listeners.erase(listener);
+        }
+        m_bound = false;
+        if (--m_protocol->m_ports[port] == 0)
+        {
+            m_protocol->m_ports.erase(port);
+        }
+    }
     if (m_connection)
     {
-        return ShutdownSend();
-    }
-    auto listener = m_protocol->m_listeners.find(m_tuple.local.port);
-    if (listener != m_protocol->m_listeners.end() && PeekPointer(listener->second) == this)
-    {
-        Ptr<AnabranchSocket> self = this;
-        anabranch_stop_listening(m_protocol->m_host, m_tuple.local.port);
-        m_protocol->m_listeners.erase(listener);
+        WriteMore();
+        m_protocol->Pump();
     }
     return 0;
 }
@@ -464,18 +780,18 @@ AnabranchSocket::Close()
 int
 AnabranchSocket::GetSockName(Address& address) const
 {
-    address = InetSocketAddress(Ipv4Address::Deserialize(m_tuple.local.octets), m_tuple.local.port);
+    address = ToSocketAddress(m_tuple.local);
     return 0;
 }
 
 int
 AnabranchSocket::GetPeerName(Address& address) const
 {
-    if (!m_connection)
+    if (!m_connecting)
     {
         return Fail(ERROR_NOTCONN);
     }
-    address = InetSocketAddress(Ipv4Address::Deserialize(m_tuple.remote.octets), m_tuple.remote.port);
+    address = ToSocketAddress(m_tuple.remote);
     return 0;
 }
 
@@ -491,148 +807,150 @@ AnabranchSocket::GetAllowBroadcast() const
     return false;
 }
 
+// ---- attributes of TcpSocket --------------------------------------------------------------------
+
 void
 AnabranchSocket::SetSndBufSize(uint32_t value)
 {
-    m_sndBuf = value;
+    m_set.sndBuf = value;
 }
 
 uint32_t
 AnabranchSocket::GetSndBufSize() const
 {
-    return m_sndBuf;
+    return m_set.sndBuf;
 }
 
 void
 AnabranchSocket::SetRcvBufSize(uint32_t value)
 {
-    m_rcvBuf = value;
+    m_set.rcvBuf = value;
 }
 
 uint32_t
 AnabranchSocket::GetRcvBufSize() const
 {
-    return m_rcvBuf;
+    return m_set.rcvBuf;
 }
 
 void
 AnabranchSocket::SetSegSize(uint32_t value)
 {
-    m_segSize = value;
+    m_set.segSize = value;
 }
 
 uint32_t
 AnabranchSocket::GetSegSize() const
 {
-    return m_segSize;
+    return m_set.segSize;
 }
 
 void
 AnabranchSocket::SetInitialSSThresh(uint32_t value)
 {
-    m_ssthresh = value;
+    m_set.ssthresh = value;
 }
 
 uint32_t
 AnabranchSocket::GetInitialSSThresh() const
 {
-    return m_ssthresh;
+    return m_set.ssthresh;
 }
 
 void
 AnabranchSocket::SetInitialCwnd(uint32_t value)
 {
-    m_initialCwnd = value;
+    m_set.initialCwnd = value;
 }
 
 uint32_t
 AnabranchSocket::GetInitialCwnd() const
 {
-    return m_initialCwnd;
+    return m_set.initialCwnd;
 }
 
 void
 AnabranchSocket::SetConnTimeout(Time value)
 {
-    m_connTimeout = value;
+    m_set.connTimeout = value;
 }
 
 Time
 AnabranchSocket::GetConnTimeout() const
 {
-    return m_connTimeout;
+    return m_set.connTimeout;
 }
 
 void
 AnabranchSocket::SetSynRetries(uint32_t value)
 {
-    m_synRetries = value;
+    m_set.synRetries = value;
 }
 
 uint32_t
 AnabranchSocket::GetSynRetries() const
 {
-    return m_synRetries;
+    return m_set.synRetries;
 }
 
 void
 AnabranchSocket::SetDataRetries(uint32_t value)
 {
-    m_dataRetries = value;
+    m_set.dataRetries = value;
 }
 
 uint32_t
 AnabranchSocket::GetDataRetries() const
 {
-    return m_dataRetries;
+    return m_set.dataRetries;
 }
 
 void
 AnabranchSocket::SetDelAckTimeout(Time value)
 {
-    m_delAck = value;
+    m_set.delAck = value;
 }
 
 Time
 AnabranchSocket::GetDelAckTimeout() const
 {
-    return m_delAck;
+    return m_set.delAck;
 }
 
 void
 AnabranchSocket::SetDelAckMaxCount(uint32_t value)
 {
-    m_delAckCount = value;
+    m_set.delAckCount = value;
 }
 
 uint32_t
 AnabranchSocket::GetDelAckMaxCount() const
 {
-    return m_delAckCount;
+    return m_set.delAckCount;
 }
 
 void
 AnabranchSocket::SetTcpNoDelay(bool value)
 {
-    m_noDelay = value;
+    m_set.noDelay = value;
 }
 
 bool
 AnabranchSocket::GetTcpNoDelay() const
 {
-    return m_noDelay;
+    return m_set.noDelay;
 }
 
 void
 AnabranchSocket::SetPersistTimeout(Time value)
 {
-    m_persist = value;
+    m_set.persist = value;
 }
 
 Time
 AnabranchSocket::GetPersistTimeout() const
 {
-    return m_persist;
+    return m_set.persist;
 }
 
 } // namespace ns3

@@ -2,10 +2,10 @@
 #ifndef ANABRANCH_SOCKET_H
 #define ANABRANCH_SOCKET_H
 
-#include <anabranch.h>
+#include "anabranch-address.h"
+
 #include <deque>
 #include <map>
-#include <ns3/inet-socket-address.h>
 #include <ns3/tcp-socket.h>
 
 namespace ns3
@@ -13,15 +13,22 @@ namespace ns3
 
 class AnabranchL4Protocol;
 
-/// Address and port in the form of the engine.
-anabranch_address AnabranchAddress(Ipv4Address address, uint16_t port);
-
-/// A stream socket over Multipath TCP. IPv4.
+/**
+ * A stream socket over Multipath TCP, for IPv4 and IPv6.
+ *
+ * The attributes of ns3::TcpSocket have ns-3's defaults. Those named Sack, Timestamp, UseEcn, MinRto and
+ * MaxSegLifetime are taken from the defaults of ns3::TcpSocketBase.
+ */
 class AnabranchSocket : public TcpSocket
 {
   public:
+    using Socket::Recv;
+    using Socket::RecvFrom;
+    using Socket::Send;
+
     static TypeId GetTypeId();
     AnabranchSocket();
+    ~AnabranchSocket() override;
 
     enum SocketErrno GetErrno() const override;
     enum SocketType GetSocketType() const override;
@@ -45,22 +52,76 @@ class AnabranchSocket : public TcpSocket
     bool SetAllowBroadcast(bool allow) override;
     bool GetAllowBroadcast() const override;
 
+    /// Number of the connection on this node, which trace sources tell; 0: there is none.
+    uint64_t GetConnection() const;
+
+    /**
+     * Opens a further subflow of the connection, whatever the path manager wants.
+     *
+     * \param local our address; port 0: one is drawn
+     * \param remote the peer's address and port
+     * \param backup use it only while no other subflow works
+     * \return 0, or -1 with an errno: ERROR_AGAIN before the peer has confirmed the connection's keys,
+     * ERROR_OPNOTSUPP if the connection never can, ERROR_ADDRINUSE, ERROR_NOROUTETOHOST
+     */
+    int OpenSubflow(const Address& local, const Address& remote, bool backup = false);
+
+    /// Asks the peer to use a subflow only while no other works, or as a regular one again.
+    int SetBackup(uint32_t subflow, bool backup);
+
+    /// Writes the state of a subflow to \p info; false if there is no such subflow.
+    bool GetSubflow(uint32_t subflow, anabranch_subflow_info& info) const;
+
+  protected:
+    void DoDispose() override;
+
   private:
     friend class AnabranchL4Protocol;
 
+    /// Values of attributes; an accepted socket has those of its listener.
+    struct Settings
+    {
+        uint32_t sndBuf;
+        uint32_t rcvBuf;
+        uint32_t segSize;
+        uint32_t ssthresh;
+        uint32_t initialCwnd;
+        uint32_t synRetries;
+        uint32_t dataRetries;
+        uint32_t delAckCount;
+        Time connTimeout;
+        Time delAck;
+        Time persist;
+        bool noDelay;
+    };
+
+    /// The engine's configuration; ends the simulation if a text is wrong.
+    anabranch_config* MakeConfig() const;
     int Fail(SocketErrno error) const;
-    /// The engine's connection exists.
-    bool IsOpen() const;
+    /// Connects to m_tuple.remote: 0, or -1.
+    int ConnectNow();
+    /// As ConnectNow(), of a call before the simulation has started.
+    void ConnectLater();
     /// The socket of an accepted connection.
     Ptr<AnabranchSocket> Fork(uint64_t connection, const anabranch_tuple& tuple);
     void OnEvent(const anabranch_event& event);
+    void OnConnected();
+    /// Tells the application of the end of the connection, once.
+    void NotifyEnd(bool orderly);
     /// Stores octets that have arrived at \p offset of the peer's stream.
     void Place(uint64_t offset, Ptr<Packet> octets);
     /// Octets of our stream.
-    Ptr<Packet> Octets(uint64_t offset, uint32_t length);
+    Ptr<Packet> Octets(uint64_t offset, uint32_t length) const;
+    /// TOS, ECN, priority and TTL of a segment.
+    void Tag(Ptr<Packet> segment, uint8_t ecn) const;
+    /// Calls NotifyDataSent for the octets sent for the first time.
+    void ReportSent();
     /// Writes the octets that the engine has not taken yet.
     void WriteMore();
+    /// Drops octets that will not be sent again.
     void DropAcknowledged();
+    /// Reads and drops what has arrived, after ShutdownRecv.
+    void Discard();
 
     // Attributes of TcpSocket.
     void SetSndBufSize(uint32_t size) override;
@@ -95,31 +156,32 @@ class AnabranchSocket : public TcpSocket
         Ptr<Packet> octets;
     };
 
-    AnabranchL4Protocol* m_protocol;
+    AnabranchL4Protocol* m_protocol; //!< Null once the node is disposed of.
     Ptr<Node> m_node;
     mutable SocketErrno m_errno;
-    uint64_t m_connection;        //!< 0: none.
-    anabranch_tuple m_tuple;      //!< Of the first subflow.
-    std::deque<Piece> m_out;      //!< Octets that the engine may send again, and those it has not taken.
-    uint64_t m_accepted;          //!< Octets that the application has sent.
-    uint64_t m_written;           //!< Of these, the engine has taken so many.
+    uint64_t m_connection;   //!< 0: none.
+    anabranch_tuple m_tuple; //!< Of the first subflow.
+    std::deque<Piece> m_out; //!< Octets that the engine may send again, and those it has not taken.
+    size_t m_dropAt;         //!< Pieces at which to look for those that may be dropped.
+    uint64_t m_accepted;     //!< Octets that the application has sent.
+    uint64_t m_written;      //!< Of these, the engine has taken so many.
+    uint32_t m_sentNow;      //!< Octets sent for the first time and not reported yet.
     std::map<uint64_t, Ptr<Packet>> m_in;
     uint64_t m_read;
+    bool m_bound;        //!< The local port counts among the protocol's.
+    bool m_connecting;   //!< Connect was called.
+    bool m_fromListener; //!< The peer opened the connection.
     bool m_connected;
-    bool m_closing;               //!< The application will send no more.
-    bool m_notified;              //!< The close was reported.
-    uint32_t m_sndBuf;
-    uint32_t m_rcvBuf;
-    uint32_t m_segSize;
-    uint32_t m_ssthresh;
-    uint32_t m_initialCwnd;
-    uint32_t m_synRetries;
-    uint32_t m_dataRetries;
-    uint32_t m_delAckCount;
-    Time m_connTimeout;
-    Time m_delAck;
-    Time m_persist;
-    bool m_noDelay;
+    bool m_writeClosed; //!< The application will send no more.
+    bool m_closed;      //!< The application will neither send nor receive any more.
+    bool m_recvClosed;
+    bool m_ended;    //!< The peer has closed its direction.
+    bool m_notified; //!< The end was reported.
+    Settings m_set;
+    std::string m_profile;
+    std::string m_controller;
+    std::string m_scheduler;
+    std::string m_connectionText;
 };
 
 } // namespace ns3

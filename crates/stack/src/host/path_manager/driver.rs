@@ -118,6 +118,7 @@ fn attempt<K: Keep>(
     let addresses = Addresses { local: SocketAddr::new(local.addr, port), remote };
     match endpoint.open_subflow(id, addresses, join.backup) {
         Ok(_) => Attempt::Opened,
+        Err(e) if e.is_final() => Attempt::Never,
         Err(_) => Attempt::NotYet,
     }
 }

@@ -92,6 +92,19 @@ impl PairManager {
     }
 }
 
+impl PairManager {
+    /// Pairs a new address of ours with every address of the peer.
+    fn grow_local(&mut self, Local { id, addr, backup, .. }: Local) {
+        for i in 0..self.known.len() {
+            let Known { pair: Pair { remote, remote_id, .. }, port, .. } = self.known[i];
+            if self.pair_of(addr, remote).is_none() {
+                let pair = Pair { local: AddrId { id, addr }, remote, remote_id };
+                self.known.push(Known { pair, port, present: true, backup, joined: false });
+            }
+        }
+    }
+}
+
 impl PathManager for PairManager {
     fn announce(&mut self) -> Vec<Local> {
         let mut told: Vec<IpAddr> = self.known.first().map(|k| k.pair.local.addr).into_iter().collect();
@@ -146,6 +159,9 @@ impl PathManager for PairManager {
     fn on_local(&mut self, now: Instant, change: Change) {
         let (Change::Added(local) | Change::Gone(local) | Change::Priority(local)) = change;
         let joins = self.opened != Some(false);
+        if self.mesh && matches!(change, Change::Added(_)) {
+            self.grow_local(local);
+        }
         for (pair, known) in self.known.iter_mut().enumerate().filter(|(_, k)| k.pair.local.id == local.id) {
             match change {
                 Change::Added(_) => {

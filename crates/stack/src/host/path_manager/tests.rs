@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::*;
 use crate::host::{Addresses, ConnectionId, Endpoint};
+use crate::segment::Mptcp;
 use crate::tcp::State;
 use crate::{Config, Event};
 
@@ -160,6 +161,8 @@ struct Hosts {
     ends: [Endpoint; 2],
     managers: [Box<dyn PathManager>; 2],
     ids: [Option<ConnectionId>; 2],
+    /// A middlebox sets flag C of MP_CAPABLE: no joins to the first address.
+    no_join: bool,
 }
 
 impl Hosts {
@@ -170,7 +173,7 @@ impl Hosts {
             Addresses { local: SocketAddr::new(address(0, 0), 49_152), remote: SocketAddr::new(address(1, 0), 80) };
         let id = ends[0].connect(NOW, addresses, Config::default()).expect("the 4-tuple is free");
         ends[0].write(id, &[7; 5000]).expect("it is open");
-        Self { ends, managers: [Box::new(client), Box::new(server)], ids: [Some(id), None] }
+        Self { ends, managers: [Box::new(client), Box::new(server)], ids: [Some(id), None], no_join: false }
     }
 
     /// Carries segments and events until nothing happens at `now`.
@@ -179,8 +182,11 @@ impl Hosts {
         while std::mem::take(&mut busy) {
             for side in [0, 1] {
                 self.ends[side].handle_timeout(now);
-                while let Some(t) = self.ends[side].poll_transmit(now) {
+                while let Some(mut t) = self.ends[side].poll_transmit(now) {
                     busy = true;
+                    if let Mptcp::CapableSynAck { no_join, .. } = &mut t.segment.options.mptcp {
+                        *no_join |= self.no_join;
+                    }
                     self.ends[1 - side].handle_packet(now, t.addresses.reversed(), &t.segment, &t.payload);
                 }
                 let (end, manager) = (&mut self.ends[side], &mut *self.managers[side]);
@@ -245,4 +251,23 @@ fn with_none_there_is_one_subflow() {
     let mut hosts = Hosts::new(PairManager::none([pair(0, 0), pair(1, 1)]), server);
     hosts.settle(NOW);
     assert_eq!(hosts.established(), [(address(0, 0), address(1, 0))]);
+}
+
+#[test]
+fn a_join_that_is_refused_for_ever_is_wanted_no_more() {
+    let server = PairManager::one_per_interface([reversed(0, 0)]);
+    let mut hosts = Hosts::new(PairManager::full_mesh(&[ours(0), ours(1)], address(1, 0)), server);
+    hosts.no_join = true;
+    hosts.settle(NOW);
+    assert_eq!(hosts.established(), [(address(0, 0), address(1, 0))]);
+    assert!(!hosts.managers[0].wants());
+}
+
+#[test]
+fn a_full_mesh_joins_from_an_address_that_comes_later() {
+    let mut m = connected(PairManager::full_mesh(&[ours(0)], address(1, 0)));
+    m.on_address(NOW, theirs(1), None);
+    assert_eq!(opens(&mut m, NOW), [(0, 1)]);
+    m.on_local(NOW, Change::Added(local(2)));
+    assert_eq!(opens(&mut m, NOW), [(2, 0), (2, 1)]);
 }
