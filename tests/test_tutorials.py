@@ -115,6 +115,8 @@ def follow(page: Path, command: Command, capfd: pytest.CaptureFixture[str], *, q
     for block in blocks(page):
         place = f"{page.name}:{block.line}"
         match block.language:
+            case _ if block.file:
+                Path(block.file).write_text(block.text, encoding="utf-8")
             case "sh" if block.run:
                 printed, comparable = "", not (quick and block.quick is not None)
                 for text in block.commands(quick):
@@ -136,8 +138,6 @@ def follow(page: Path, command: Command, capfd: pytest.CaptureFixture[str], *, q
                 printed, comparable = capfd.readouterr().out, not (quick and block.quick is not None)
             case "sh" | "python":
                 comparable = False
-            case _ if block.file:
-                Path(block.file).write_text(block.text, encoding="utf-8")
             case "text" if comparable or block.command:
                 if block.command:
                     printed = command(*shlex.split(block.command)[1:]).out

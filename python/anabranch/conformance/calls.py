@@ -14,6 +14,7 @@ from anabranch.algorithms.identity import is_of_user
 _EXACT = {"sqrt", "floor", "ceil", "trunc", "fabs", "copysign", "fmod", "frexp", "ldexp", "modf", "isfinite", "isinf"}
 _EXACT |= {"isnan", "gcd", "lcm", "comb", "perm", "factorial", "isqrt", "nextafter", "ulp", "fsum", "prod", "isclose"}
 """Functions of `math` whose result is the same on every machine."""
+_PACKAGE = str(Path(__file__).parents[1])
 _OURS = {"cbrt": "cbrt", "exp": "exp", "log": "log", "pow": "pow"}
 _CLOCK = {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time"}
 _CLOCK |= {"process_time_ns", "thread_time", "thread_time_ns", "clock_gettime", "localtime", "gmtime"}
@@ -74,6 +75,8 @@ class Calls:
             return
         caller: types.FrameType | None = frame
         while caller is not None and not is_of_user(caller.f_code.co_filename):  # `random` calls C itself
+            if caller.f_code.co_filename.startswith(_PACKAGE):
+                return  # what the package calls for itself
             caller = caller.f_back
         if caller is not None and not caller.f_code.co_filename.startswith("<frozen"):
             self.found[what] = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
