@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 
 import anabranch as ab
+from anabranch.comparison.captures import paired
 from anabranch.sentences import sweep as say
 from helpers import SEVERAL, TWO_PATHS, Command
 
@@ -83,6 +85,18 @@ def test_connections_of_other_ports_belong_together_by_their_server() -> None:
     assert found == [(1, 7), (2, 5), (3, 8), (4, 6)]
     found = [tuple(x and x["n"] for x in pair) for pair in matched(ours[2:], theirs[1:3], lambda x: x["k"])]
     assert found == [(3, None), (4, None), (None, 6), (None, 7)]
+
+
+def test_connections_of_analyses_are_paired_by_the_server_of_their_first_subflow() -> None:
+    """The second capture has the connections in the opposite order, with other ports of the client."""
+
+    def capture(*ends: tuple[str, str]) -> Any:
+        flows = [{"client": client, "server": server} for client, server in ends]
+        return SimpleNamespace(summary={"connections": [{"name": f["server"], "subflows": [f]} for f in flows]})
+
+    first = capture(("10.0.0.1:5001", "10.1.0.1:80"), ("10.0.0.1:5002", "10.1.0.2:443"))
+    second = capture(("10.0.0.1:6001", "10.1.0.2:443"), ("10.0.0.1:6002", "10.1.0.1:80"))
+    assert [pair.name for pair in paired(first, second)] == ["10.1.0.1:80", "10.1.0.2:443"]
 
 
 def test_a_run_and_its_capture_show_what_both_have(command: Command, there: Path) -> None:

@@ -11,7 +11,8 @@ from anabranch import _core
 from anabranch.diagnosis import twin as twins
 from anabranch.diagnosis.changes import LINUX_CONTROLLERS, LINUX_SCHEDULERS, PACING, changes
 from anabranch.diagnosis.remedies import On, Remedies, Tried, remedies
-from anabranch.diagnosis.twin import Captured, Twin, made
+from anabranch.diagnosis.tried import _of_run
+from anabranch.diagnosis.twin import Captured, Likeness, Twin, made
 from anabranch.sentences import diagnose as say
 from anabranch.sweeps.paired import interval
 from helpers import Command, Page
@@ -145,6 +146,13 @@ def test_the_remedy_sentence_of_a_run_follows_its_trials(command: Command, tmp_p
     tried_ = {one["what"]: one for one in found["remedies"]["tried"]}
     assert PACING in tried_
     assert not tried_["the scheduler ecf instead of min-rtt"]["in_linux"]
+
+
+def test_the_twin_of_a_run_does_not_differ_from_it() -> None:
+    """The twin of a run is its own scenario, so no run is needed."""
+    found = _of_run(BLOCKED.read_text("utf-8"))
+    assert (found["like"], found["differs"], found["runs"]) == (True, None, 0)
+    assert [found[name] for name in Likeness._fields] == [0.0] * len(Likeness._fields)
 
 
 def test_no_remedy_of_a_twin_that_is_not_like_its_capture(

@@ -11,6 +11,9 @@ import pytest
 import anabranch as ab
 from anabranch.diagnosis.remedies import Remedies, Tried, remedies
 from anabranch.diagnosis.twin import Likeness, likeness
+from anabranch.diagnosis.twin.draft import Draft, _changes
+from anabranch.diagnosis.twin.fit import _CONTROLLERS, _Fit
+from anabranch.diagnosis.twin.likeness import BOUNDS
 from anabranch.diagnosis.twin.series import outages, up_again
 from anabranch.sentences import diagnose as say
 from anabranch.sweeps.paired import interval
@@ -164,6 +167,12 @@ def test_likeness_is_of_losses_round_trips_and_the_end_of_outages_too() -> None:
         assert max(map(abs, found[:3])) == 0
 
 
+def test_a_twin_exactly_at_the_bounds_is_like_its_capture() -> None:
+    assert Likeness(*BOUNDS).is_like
+    for name in Likeness._fields:
+        assert not BOUNDS._replace(**{name: 1.001 * getattr(BOUNDS, name)}).is_like
+
+
 def _series(at: dict[float, float], flight: float = 1000.0) -> SimpleNamespace:
     """A subflow that has delivered so much at these times, and keeps data in flight."""
     columns = {"t": list(at), "delivered": list(at.values()), "in_flight": [flight] * len(at)}
@@ -176,6 +185,32 @@ def test_an_outage_is_a_second_of_data_in_flight_without_progress() -> None:
     assert outages(series, 0, [0], 9.0) == [(0.5, 4.0), (4.5, None)]
     assert outages(_series({0.0: 0, 0.5: 10, 4.0: 20}, flight=0.0), 0, [0], 4.0) == []
     assert outages(_series({}), 0, [0], 4.0) == []
+
+
+def test_a_path_without_delivered_data_has_no_outage() -> None:
+    """The sender waits for the path all the time, and no octet reaches the receiver."""
+    series: Any = _series({0.0: 0, 0.5: 0})
+    flow = {"diagnosis": {"causes": {"failed": 1.0}}}
+    assert _changes(0, [(0, flow)], {"start_s": 0.0, "last_byte_s": None}, series) is None
+    silent = _changes(0, [(0, flow)], {"start_s": 0.0, "last_byte_s": 2.0}, series)
+    assert silent is not None
+    assert silent.value == '[{ at = "0.000 s", state = "down" }]'
+
+
+def test_a_fit_tries_no_scheduler_where_mptcp_has_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cost(self: _Fit, draft: Draft, best: float = 1.0) -> float:
+        return 1.0
+
+    monkeypatch.setattr(_Fit, "judge", cost)
+    flow = {"reinjections": 0, "segments": 100}
+
+    def tried(paths: int) -> list[tuple[bool, bool]]:
+        draft = Draft({}, {}, tuple({} for _ in range(paths)))
+        fit = _Fit({"protocol": "mptcp", "subflows": [flow] * paths}, {}, draft, 0.0, None)
+        return [("scheduler" in one.connection, "controller" in one.connection) for one in fit.algorithms()]
+
+    assert tried(1) == [(False, True)] * (2 * len(_CONTROLLERS))
+    assert (True, False) in tried(2)
 
 
 def test_a_path_is_up_between_the_last_probe_that_failed_and_the_next() -> None:

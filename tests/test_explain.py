@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 import anabranch as ab
 from anabranch.diagnosis.explanation import LEGACY, explain
 from anabranch.measures import units
@@ -42,6 +44,16 @@ def test_each_connection_is_explained(several: ab.Run) -> None:
     assert "both: The capacity of the 2 paths is" in text
     assert "rival: The capacity of the path is" in text
     assert "limited by, mean of 2 connections: " in str(several)
+
+
+@pytest.mark.parametrize("count", [12, 13])
+def test_the_first_twelve_connections_are_explained(count: int) -> None:
+    one = '[[connection]]\nname = "c{}"\n[connection.transfer]\nbytes = "1 kB"\n'
+    path = '[[path]]\nrate = "5 Mbit/s"\ndelay = "5 ms"\n'
+    text = ab.Scenario.from_toml("".join(map(one.format, range(count))) + path).run().explain()
+    assert len(text.connections) == 12
+    more = say.MORE_CONNECTIONS(count=count - 12)
+    assert (more in text) == (count > 12)
 
 
 def test_a_run_without_the_measure_says_so() -> None:

@@ -15,7 +15,7 @@ from anabranch import _core
 from anabranch.sweeps import dataset
 from anabranch.sweeps.columns import COLUMNS
 from anabranch.sweeps.piece import line, write_frame
-from anabranch.sweeps.query import connect, query
+from anabranch.sweeps.query import QueryError, connect, query
 from anabranch.sweeps.store import _all
 from helpers import Command
 
@@ -236,6 +236,20 @@ def test_a_statement_reaches_no_file_outside_of_the_sweep(
         assert (done.status, done.out) == (2, ""), statement
         assert "Traceback" not in done.err
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["secret.txt"]
+
+
+def test_a_statement_reaches_no_file_in_the_folder_to_which_the_database_spills(
+    kept: ab.Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB spills to ".tmp" in the working directory unless it is told otherwise."""
+    (tmp_path / ".tmp").mkdir()
+    (tmp_path / ".tmp" / "secret.txt").write_text("for no one\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    folder = kept.source.folder  # type: ignore[union-attr]
+    for statement in ("select * from read_text('.tmp/secret.txt')", "copy (select 1) to '.tmp/written.csv'"):
+        with pytest.raises(QueryError, match="disabled by configuration"):
+            query(folder, statement)
+    assert [entry.name for entry in (tmp_path / ".tmp").iterdir()] == ["secret.txt"]
 
 
 def test_a_folder_is_asked_whatever_its_name(kept: ab.Sweep, tmp_path: Path, command: Command) -> None:

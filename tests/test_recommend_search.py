@@ -7,14 +7,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import anabranch as ab
-from anabranch.recommendation import Candidate, candidates, choices, search
-from anabranch.recommendation.ledger import Job
-from anabranch.recommendation.search import APART, LOOKS
+from anabranch.recommendation import Candidate, candidates, choices, ledger, search
+from anabranch.recommendation.ledger import Job, Ledger, Made
+from anabranch.recommendation.search import APART, LOOKS, Found, _Steps
 from anabranch.sentences import common
 from anabranch.sentences import recommend as say
 from anabranch.sweeps import threads
@@ -262,6 +264,44 @@ def test_what_failed_is_said_and_not_recommended() -> None:
     assert found.ledger.failed == {(bad, 1.0): "no room\nof any kind"}
     assert found.best is not None
     assert found.best.scheduler != "ecf"
+
+
+def test_a_given_candidate_that_fails_ends_the_comparison_with_its_error() -> None:
+    """The scenario refuses an unknown scheduler before the first run of this candidate."""
+    unknown = PLAIN._replace(scheduler="no-such-scheduler")
+    with pytest.raises(ab.ScenarioError, match="no-such-scheduler"):
+        search(SMALL, [PLAIN, unknown], seeds=1)
+
+
+def test_the_rival_of_plain_tcp_has_its_controller_if_the_goodput_is_as_good() -> None:
+    """The goodputs of the two MPTCP candidates are 10 and 10 Mbit/s, then 10 and 5 Mbit/s."""
+    cubic = PLAIN._replace(controller="cubic")
+
+    def rivals(goodput: float) -> list[Candidate]:
+        runs = {
+            Job(one, 1): Made({measure.field: value for measure in candidates.MEASURES}, one.controller, "", None)
+            for one, value in ((PLAIN, 10.0), (cubic, goodput), (cubic.over("path0"), 20.0))
+        }
+        made = Ledger(SMALL, ("path0", "path1"), runs=runs)
+        return _Steps(Found(SMALL, "throughput", made, 1, looked=[job.candidate for job in runs]))._strongest("cubic")
+
+    assert rivals(10.0) == [cubic]
+    assert rivals(5.0) == [PLAIN]
+
+
+def test_progress_tells_the_seconds_since_the_batch_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each reading of the clock is one second after the one before; the first is 1,000 s."""
+    clock = count(1000)
+    told: list[tuple[float, int, int]] = []
+    monkeypatch.setattr(ledger, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    search(
+        SMALL,
+        [PLAIN],
+        seeds=1,
+        progress=lambda _batch, _candidates, state: told.append((state.seconds, state.done, state.total)),
+    )
+    assert [seconds for seconds, _, _ in told] == [float(n) for n in range(1, len(told) + 1)]
+    assert told[-1][1:] == (3, 3)
 
 
 SIGNALLED = """

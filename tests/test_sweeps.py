@@ -20,7 +20,8 @@ import anabranch as ab
 from anabranch import _core
 from anabranch.execution import progress
 from anabranch.sentences import sweep as say
-from anabranch.sweeps import dataset, plan
+from anabranch.sweeps import dataset, execute, plan
+from anabranch.sweeps.memory import Memory
 from anabranch.sweeps.paired import interval, student
 from helpers import Command, rewrite
 
@@ -330,6 +331,20 @@ def test_progress_counts_what_is_done_failed_and_stored(tmp_path: Path) -> None:
     assert (seen[-1].total, seen[-1].stored, seen[-1].done, seen[-1].failed) == (4, 0, 4, 2)
     ab.sweep(BASE, axes, seeds=3, out=tmp_path / "kept", progress=seen.append)
     assert (seen[-1].total, seen[-1].stored, seen[-1].done, seen[-1].failed) == (6, 4, 2, 3)
+
+
+def test_a_run_that_is_known_from_elsewhere_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    what = plan.plan(ab.Scenario.two_path("5 Mbit/s, 5 ms", "2 Mbit/s, 5 ms", transfer="2 kB"), {}, 2)
+    first, second = Memory(what), Memory(what)
+    execute.make(first)
+
+    def run(*_: Any) -> object:
+        raise _core.RunError("made again")
+
+    monkeypatch.setattr(_core, "run", run)
+    execute.make(second, known=first._records)
+    assert second._records == first._records
+    assert set(second.statuses.values()) == {"completed"}
 
 
 def test_the_command_answers_with_a_table(command: Command, file: Path) -> None:
