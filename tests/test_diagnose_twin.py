@@ -165,6 +165,9 @@ def test_likeness_is_of_losses_round_trips_and_the_end_of_outages_too() -> None:
         assert getattr(found, name) == pytest.approx(value), (name, found)
         assert not found.is_like
         assert max(map(abs, found[:3])) == 0
+    # Without delivered data, the time of the connection counts as one second.
+    nothing = one | {"last_byte_s": None}
+    assert likeness(nothing, one, {0: [(3, 6)]}, {0: [(3, 6.05)]}).outages == pytest.approx(0.05)
 
 
 def test_a_twin_exactly_at_the_bounds_is_like_its_capture() -> None:
