@@ -276,8 +276,8 @@ def test_linux_asks_for_a_cookie_again_after_one_lost_syn() -> None:
     lost = """
 +.1 socket(..., SOCK_STREAM|SOCK_NONBLOCK, IPPROTO_TCP) = 3
 +0 sendto(3, ..., 0, MSG_FASTOPEN, ..., ...) = -1 EINPROGRESS
-+0 > S 0:0(0) <mss 1460,sackOK,TS val 1 ecr 0,wscale 6,FO>
-+1 > S 0:0(0) <mss 1460,sackOK,TS val 1 ecr 0,wscale 6>
++0 > S 0:0(0) <mss 1460,sackOK,TS val 1 ecr 0,wscale 7,FO>
++1 > S 0:0(0) <mss 1460,sackOK,TS val 1 ecr 0,wscale 7>
 +.1 < S. 0:0(0) ack 1 win 65535 <mss 1000>
 +0 > . 1:1(0) ack 1
 +.1 < R. 1:1(0) ack 1 win 65535
@@ -286,7 +286,7 @@ def test_linux_asks_for_a_cookie_again_after_one_lost_syn() -> None:
     third = lost.split("+1 >", maxsplit=1)[0]
     assert script.run_text(lost + lost, profile="linux").passed, str(script.run_text(lost + lost, profile="linux"))
     assert not script.run_text(lost + lost + third, profile="linux").passed
-    assert not script.run_text((lost + lost).replace("wscale 6", "wscale 7")).passed
+    assert not script.run_text(lost + lost).passed
 
 
 def test_a_fin_may_leave_behind_the_data_it_is_expected_with() -> None:

@@ -24,7 +24,7 @@ def check_algorithm(algorithm: str, quiet: bool) -> int:
 
         def progress(done: int, total: int) -> None:
             if shown is not None:
-                shown.show(lambda _: say.SCENARIOS_DONE(done=done, total=total))
+                shown.show(lambda _: say.SCENARIOS_DONE(number=done, total=total))
 
         report = check(algorithm, progress)
     for fault in report.faults:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def new(as_sweep: bool, kind: str | None) -> None:
     """Print a commented scenario as a starting point."""
     if as_sweep and kind is not None:
-        raise click.UsageError("--sweep and --algorithm: give only one of them")
+        raise click.UsageError(say.ONE_KIND())
     if kind is not None:
         from anabranch.conformance.template import template
 
