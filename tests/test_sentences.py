@@ -380,7 +380,7 @@ CHOOSING = {
     },
     "studies": ("studies/*/text.py",),
     "tools": (
-        *("install/doctor.py", "kernel/beside.py", "cli/listing.py", "packetdrill/script.py", "conformance/*.py"),
+        *("install/doctor.py", "kernel/beside.py", "cli/listing.py", "packetdrill/script.py", "conformance/check.py"),
         *(f"cli/{name}.py" for name in ("about", "algorithm", "kernel", "scenarios", "script", "stored", "study", "torture")),
     ),
     "common": ("sweeps/comparable.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
