@@ -381,7 +381,8 @@ CHOOSING = {
     "studies": ("studies/*/text.py",),
     "tools": (
         *("install/doctor.py", "kernel/beside.py", "cli/listing.py", "packetdrill/script.py", "conformance/check.py"),
-        *(f"cli/{name}.py" for name in ("about", "algorithm", "kernel", "scenarios", "script", "stored", "study", "torture")),
+        *(f"cli/{name}.py" for name in ("about", "algorithm", "kernel", "scenarios")),
+        *(f"cli/{name}.py" for name in ("script", "stored", "study", "torture")),
     ),
     "common": ("sweeps/comparable.py", "sweeps/repeats.py", "cli/diagnose.py", "cli/recommend.py"),
 }  # fmt: skip
