@@ -138,6 +138,9 @@ def named(algorithm: "Algorithm | type[Algorithm]") -> str:
     >>> from anabranch import Parameter, Scheduler
     >>> class Patient(Scheduler):
     ...     wait = Parameter(0.01, 0, 1)
+    ...
+    ...     def pick(self, offer):
+    ...         return offer.open()
     >>> named(Patient), named(Patient(wait=0.5))
     ('Patient', 'Patient wait=0.5')
     """
