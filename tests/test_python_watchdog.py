@@ -187,6 +187,9 @@ def test_a_timeout_of_a_sweep_makes_a_row_and_the_sweep_goes_on(folder: Path) ->
 CELLS = """
 import os, signal, sys, threading
 
+# A shell that starts tests in the background lets them ignore SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 
