@@ -277,7 +277,7 @@ $(VENV)/coverage: pyproject.toml $(VENV)/packages
 
 # The profile `lab` shares its build with the Rust tests.
 $(VENV)/installed: $(RUST_SOURCES) pyproject.toml $(VENV)/packages
-	@echo "building the engine with cargo: three to four minutes on two cores the first time, less after a change"
+	@echo "building the engine with cargo: four to five minutes on two cores the first time, less after a change"
 	@PIP_QUIET=1 $(PY) -m maturin develop --profile lab --locked
 	@echo "examining the installation: anabranch doctor"
 	@$(BIN)/anabranch doctor > $(VENV)/doctor.log || { cat $(VENV)/doctor.log; exit 1; }

@@ -136,12 +136,10 @@ def interval(a: list[float], b: list[float]) -> float:
 
 
 LEAST = {
-    "linux-6.1.csv": {"lossless": 11 / 12, "loss": 8 / 9, "reordering": 1.0, "failure": 1.0, "buffer": 0.0},
-    "linux-6.1-seeded.csv": {"lossless": 33 / 38, "loss": 0.9, "reordering": 0.75, "failure": 1.0, "buffer": 5 / 6},
+    "linux-6.1.csv": {"lossless": 1.0, "loss": 8 / 9, "reordering": 1.0, "failure": 1.0, "buffer": 0.0},
+    "linux-6.1-seeded.csv": {"lossless": 33 / 38, "loss": 0.9, "reordering": 1.0, "failure": 1.0, "buffer": 5 / 6},
 }
-"""Of the cases of each kind, the share within the tolerance. docs/validation/linux-kernel.md names the others: among
-them the lossless ones and the buffers in which Linux itself has two outcomes, of which a file has the one or the
-other."""
+"""Of the cases of each kind, the share within the tolerance. docs/validation/linux-kernel.md names the others."""
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -186,9 +184,11 @@ APART = {
         "rcvbuf mptcp cubic 10/10/60/0+10/50/60/0  65536",
     },
 }
-"""Delay variation: one run of Linux in three and two in six, of ours one in twenty and three, never join the second
-path. Small buffers: Linux has two regimes, and the file measured elsewhere has the other one for NewReno
-(docs/validation/linux-kernel.md)."""
+"""Cases whose share differs by more than five points (docs/validation/linux-kernel.md).
+
+Delay variation: some runs never use the second path, 1 of 3 and 2 of 6 on Linux, 1 and 3 of 20 here. 64 kB of memory:
+NewReno has two regimes on Linux, and the first file has the other one; with CUBIC the engine puts six points more on
+the long path than Linux, for a reason that is not known."""
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -11,8 +11,8 @@
 //! - [`applications`], [`topology`]: who sends what, and by which way
 //! - [`accounting`]: the summary, recomputed from the trace; [`figures`]: that they do not
 //!   contradict each other
-//! - [`ending`]: how a run ends, and what it is called; [`limits`]: what it may take of the
-//!   machine; [`polls`]: that it is asked whether to go on
+//! - [`ending`]: how a run ends, and the name of each end; [`limits`]: the limits of time and
+//!   memory of a run; [`polls`]: a run asks its caller regularly whether to continue
 //! - [`determinism`]: what changes a trace and what must not
 //! - [`targets`]: what the whole must reach; [`failover`]: a path that goes down and comes back
 //! - [`loss_cycles`]: a timeout with more outstanding than the path holds

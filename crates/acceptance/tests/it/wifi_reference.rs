@@ -1,7 +1,8 @@
-//! Goodput over Wi-Fi against ns-3.37: `crates/acceptance/tests/data/wifi_goodput.csv`, and further
-//! rows of more kinds in `wifi_goodput_more.csv` (`docs/wifi.md` says how both were measured).
-//! Access point or first ad hoc node and one station or several, UDP at saturation or one TCP
-//! connection each for 20 s, means of three seeds.
+//! Compares goodput over Wi-Fi with goodput that ns-3.37 measured. The measured rows are in
+//! `crates/acceptance/tests/data/wifi_goodput.csv` and `wifi_goodput_more.csv`;
+//! `docs/wifi-validation.md` says how they were measured. A row is an access point or a first ad
+//! hoc node with one station or several, UDP at saturation or one TCP connection each for 20 s,
+//! means of three seeds.
 //!
 //! Bounds: 3 % of the mean without fading; with fading 10 % of the mean or within the smallest and
 //! the largest (so, too, where three seeds of ns-3 lie more than a fifth of their mean apart: TCP

@@ -154,7 +154,7 @@ impl Negotiation {
         self.over
     }
 
-    /// Starts FASTCLOSE_WAIT on `subflow`.
+    /// This host closes the connection abruptly: FASTCLOSE_WAIT begins on `subflow` (RFC 8684 3.5).
     pub fn begin_fast_close(&mut self, subflow: SubflowId, fast: &mut FastPath) {
         fast.invalidate();
         self.fast_close = Some(FastClose { subflow, sent: 0 });
@@ -172,7 +172,8 @@ impl Negotiation {
         self.fast_close.take().is_some()
     }
 
-    /// FASTCLOSE_WAIT; `None` if this host sends no MP_FASTCLOSE on an acknowledgement.
+    /// The state FASTCLOSE_WAIT (RFC 8684 3.5), in which this host repeats MP_FASTCLOSE on an ACK;
+    /// `None` outside of it, also where MP_FASTCLOSE goes on a RST.
     #[inline(always)]
     pub fn fast_close(&self) -> Option<FastClose> {
         self.fast_close
@@ -190,8 +191,8 @@ impl Negotiation {
         } else if !self.dss_received || !self.is_multipath() {
             Some(JoinRefusal::Unconfirmed)
         } else {
-            // RFC 8684 3.1, flag C: "the receiver MUST NOT try to open any additional subflows
-            // toward this address and port".
+            // RFC 8684 3.1: if the peer has set flag C, this host must not try "to open any
+            // additional subflows toward this address and port", those of the first subflow.
             (self.no_join && remote_id == Some(0)).then_some(JoinRefusal::NoJoin)
         }
     }

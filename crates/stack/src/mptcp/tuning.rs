@@ -17,8 +17,8 @@ pub(crate) struct Tuning {
     first: u64,
     most: u64,
     mss: u64,
-    /// Octets of window for a segment.
-    unit: u64,
+    /// Octets of window for a segment, where the buffer grows by the memory of whole segments.
+    unit: Option<u64>,
     /// The most that was read in a round trip.
     space: u64,
     /// When the current round trip began, and what had been read then.
@@ -32,7 +32,7 @@ impl Tuning {
     /// [`Deviations::tunes_by_memory`](crate::config::Deviations::tunes_by_memory).
     pub fn new(initial: u64, most: u64, mss: u32, by_memory: bool) -> Self {
         let mss = u64::from(mss);
-        let unit = if by_memory { window_of_a_segment(mss) } else { mss };
+        let unit = by_memory.then(|| window_of_a_segment(mss));
         Self {
             size: initial.min(most),
             first: initial.min(most),
@@ -71,7 +71,7 @@ impl Tuning {
         let window = 2 * copied + 16 * self.mss;
         let grow = window * (copied - self.space) / self.space.max(1);
         let wanted = window + 2 * grow;
-        let size = if self.unit == self.mss { wanted } else { wanted / self.mss * self.unit };
+        let size = self.unit.map_or(wanted, |unit| wanted / self.mss * unit);
         self.size = self.size.max(size.min(self.most));
         self.space = copied;
     }

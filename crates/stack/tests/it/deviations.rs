@@ -1,11 +1,13 @@
 //! Deviations of Linux from this engine's reading of the RFCs, one by one: each flag alone changes
-//! what its documentation says. Tests of the other flags are beside those of the rule that they
-//! change: `minshall`, `nagle_by_subflow`, `whole_segments_in_syn_window`, `scale_of_memory` and
-//! `announces_one_by_one` in `bursts`, `tunes_by_arriving_data` in `reading`, `tunes_by_memory` in
-//! `mptcp::tuning`, `charges_buffers` in `mptcp::charge`,
-//! `fin_on_last_data` in `closing`, `bursts_of_window` in `scheduler::linux`, `data_fin_on_all` and
-//! `data_fin_after_min_rto` in `mptcp_close`, data in a SYN in `fast_open`,
-//! timestamps in `tcp::timestamps`.
+//! what its documentation says. The tests of these flags are in other modules:
+//!
+//! - `bursts`: `minshall`, `nagle_by_subflow`, `whole_segments_in_syn_window`, `scale_of_memory`,
+//!   `announces_one_by_one`;
+//! - `closing`: `fin_on_last_data`; `mptcp_close`: `data_fin_on_all`, `data_fin_after_min_rto`;
+//! - `fast_open`: the flags of data in a SYN;
+//! - `reading`: `tunes_by_arriving_data`;
+//! - unit tests of the engine: `bursts_of_window` (`scheduler::linux`), `charges_buffers`
+//!   (`mptcp::charge`), `tunes_by_memory` (`mptcp::tuning`), timestamps (`tcp::timestamps`).
 
 use core::net::{IpAddr, Ipv4Addr};
 

@@ -27,7 +27,8 @@ impl Connection {
         }
     }
 
-    /// Sets [`user_timeout`](crate::config::Config::user_timeout). For what is unacknowledged already it counts from `now`.
+    /// Sets [`user_timeout`](crate::config::Config::user_timeout). For data that are unacknowledged
+    /// already it counts from `now`.
     pub fn set_user_timeout(&mut self, now: Instant, timeout: Option<Duration>) {
         self.config.user_timeout = timeout;
         self.liveness.configure(&self.config, true, &mut self.fast);

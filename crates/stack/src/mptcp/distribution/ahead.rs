@@ -41,8 +41,8 @@ impl Distribution {
         self.queues() && paths.has_full_segment_ahead(send.nxt())
     }
 
-    /// Moves the unsent data assigned to `id` to the other subflows. Where a subflow's send buffer
-    /// bounds the assigned data, the data does not return to `id`.
+    /// Takes the unsent data away from subflow `id`, so that other subflows send it. With
+    /// [`Reach::Memory`] `id` never gets this data again; otherwise the scheduler may choose `id`.
     pub fn reassign(&self, paths: &mut Paths, send: &mut SendStream, id: SubflowId) {
         paths.reassign(id, send, self.reach != Reach::Memory);
     }

@@ -87,7 +87,8 @@ impl Distribution {
     fn choose_new(&mut self, w: &mut Sending, now: Instant, usable: u64) -> Option<Choice> {
         let (id, others) = match self.pick(w, now, false) {
             Some(Pick::New(id, others)) => (id, others),
-            // Plain TCP, or a peer that has not shown yet that it has our key: one subflow.
+            // A scheduler that assigns ahead, before data can be on several subflows: the connection is
+            // plain TCP, or the peer has not confirmed our key yet. The data leaves at once.
             Some(Pick::Queue { on, .. }) => (on, None),
             Some(Pick::Again { start, end, on }) => {
                 let again = self.send_again(w, on, start, end);

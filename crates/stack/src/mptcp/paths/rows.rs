@@ -181,8 +181,8 @@ impl Paths {
         sent.chain(waits).find(|&(start, end)| start <= una && una < end).map(|(_, end)| end)
     }
 
-    /// The subflows other than `fast` that carry the oldest octet `una`, each with the end of the
-    /// segment.
+    /// The subflows other than `fast` that have sent, or are to send, the octet at data offset `una`:
+    /// pairs of the subflow and the data offset where that segment ends.
     pub fn carriers(&self, fast: SubflowId, una: u64) -> impl Iterator<Item = (SubflowId, u64)> + '_ {
         let others = self.active.iter().copied().filter(move |&id| id != fast);
         others.filter_map(move |id| Some((id, self.carried(id, una)?)))
