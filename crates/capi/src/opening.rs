@@ -290,8 +290,8 @@ pub unsafe extern "C" fn anabranch_forget_fast_open_servers(host: *mut anabranch
     unsafe { guarded(host, call) }
 }
 
-/// Writes 1 to `has` if a connection that opens at `now` would begin with a Fast Open cookie, so that
-/// what is written at once leaves with the SYN; else 0.
+/// Writes 1 to `has` if a connection that opens at `now` would begin with a Fast Open cookie, so
+/// that what is written at once leaves with the SYN; else 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_has_fast_open_cookie(
     host: *mut anabranch_host,

@@ -126,9 +126,9 @@ pub unsafe extern "C" fn anabranch_manage_paths(
 }
 
 /// Takes the next subflow that the path manager of any connection wants, with local port 0; writes
-/// the number of the connection to `connection`, and 1 to `backup` if it is to be a backup. Open the
-/// subflow with [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow). If that fails,
-/// or the host has no route to the peer's address, call [`anabranch_join_failed`]. Call this
+/// the number of the connection to `connection`, and 1 to `backup` if it is to be a backup. Open
+/// the subflow with [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow). If that
+/// fails, or the host has no route to the peer's address, call [`anabranch_join_failed`]. Call this
 /// function after each event of the host and when the host's timeout has passed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_poll_join(

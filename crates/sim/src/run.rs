@@ -34,8 +34,8 @@ pub struct Run {
     pub series: Series,
     /// The parts of transfers that have some: connection, and they.
     pub items: Vec<(usize, Items)>,
-    /// For each connection, and each subflow of it, the number that the subflow has on the host that
-    /// sends the data; `None` if the subflow did not get there.
+    /// For each connection, and each subflow of it, the number that the subflow has on the host
+    /// that sends the data; `None` if the subflow did not get there.
     pub numbers: Vec<Vec<Option<usize>>>,
     /// The caller stopped it, or a limit did.
     pub stopped: bool,

@@ -116,10 +116,10 @@ pub struct Config {
     /// The receive buffer begins with so many octets of payload and grows with what the application reads in a round trip, as on
     /// Linux. `None`: it has its full size at once.
     pub receive_initial: Option<u64>,
-    /// By how much each octet that is held for a hole narrows the window beyond it, 0 to 2. Zero: a held octet takes its own place
-    /// in the window and nothing else (RFC 9293 3.8.6). Linux counts memory, of which half is window:
-    /// 0.5 of the payload and of what [`Deviations::charges_buffers`] adds to it. The right edge
-    /// never moves left for it.
+    /// By how much each octet that is held for a hole narrows the window beyond it, 0 to 2. Zero: a
+    /// held octet takes its own place in the window and nothing else (RFC 9293 3.8.6). Linux counts
+    /// memory, of which half is window: 0.5 of the payload and of what
+    /// [`Deviations::charges_buffers`] adds to it. The right edge never moves left for it.
     pub held_charge: f64,
     /// Send buffer of the connection in octets of payload that are written and not acknowledged at data level; `None` is
     /// unlimited.

@@ -1,4 +1,5 @@
-//! The rules of the 2011 model (`crates/sim/src/legacy/rules.md`, numbered as there), each at exact times.
+//! The rules of the 2011 model (`crates/sim/src/legacy/rules.md`, numbered as there), each at exact
+//! times.
 
 use anabranch_sim::legacy::controller::{Controller, Share, alpha};
 use anabranch_sim::legacy::receiver::{Answer, Data, Place, Receiver};

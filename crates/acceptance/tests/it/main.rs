@@ -9,10 +9,10 @@
 //! - [`weather`]: links that vary by themselves
 //! - [`latency`], [`changes`], [`load`]: links in a run, seen through the trace
 //! - [`applications`], [`topology`]: who sends what, and by which way
-//! - [`accounting`]: the summary, recomputed from the trace; [`figures`]: that they do not
-//!   contradict each other
-//! - [`ending`]: how a run ends, and the name of each end; [`limits`]: the limits of time and
-//!   memory of a run; [`polls`]: a run asks its caller regularly whether to continue
+//! - [`accounting`]: the summary, recomputed from the trace; [`figures`]: fields of one summary
+//!   agree
+//! - [`ending`]: how a run ends, and the `status` that its summary states; [`limits`]: the machine
+//!   resources that a run may use; [`polls`]: a run asks its caller in time whether to continue
 //! - [`determinism`]: what changes a trace and what must not
 //! - [`targets`]: what the whole must reach; [`failover`]: a path that goes down and comes back
 //! - [`loss_cycles`]: a timeout with more outstanding than the path holds

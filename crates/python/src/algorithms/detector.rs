@@ -25,8 +25,8 @@ copied_view! {
         snd_una: u64 = o.snd_una.0;
         /// Next sequence number to send.
         snd_nxt: u64 = o.snd_nxt.0;
-        /// `recover` of RFC 6582 3.2, plus one. Without SACK, duplicate acknowledgements at or below
-        /// it start no fast recovery.
+        /// `recover` of RFC 6582 3.2, plus one. Without SACK, duplicate acknowledgements at or
+        /// below it start no fast recovery.
         recover: u64 = o.recover.0;
         /// Duplicate acknowledgements since the last acknowledgement of new data.
         duplicates: u32 = o.duplicates;

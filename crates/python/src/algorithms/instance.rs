@@ -109,7 +109,8 @@ impl Instance {
         read(value).unwrap_or_else(|| self.refuse(format!("{method} returned {}; return {}", shown(value), wanted())))
     }
 
-    /// What `read` reads in what an overridden method returns; `None` if the class leaves it as it is.
+    /// What `read` reads in what an overridden method returns; `None` if the class leaves it as it
+    /// is.
     pub fn asked<T, A>(
         &self,
         method: &Method,

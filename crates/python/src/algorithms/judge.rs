@@ -29,8 +29,8 @@ copied_view! {
         snd_una: u64 = e.snd_una.0;
         /// Next sequence number to send.
         snd_nxt: u64 = e.snd_nxt.0;
-        /// The timestamp (TSval, RFC 7323) of the first retransmission: of the one about to be sent, or
-        /// of one of the oldest segment that is in flight already.
+        /// The timestamp (TSval, RFC 7323) of the first retransmission: of the one about to be
+        /// sent, or of one of the oldest segment that is in flight already.
         timestamp: u32 = e.timestamp;
         /// The timer expired during another episode.
         nested: bool = e.nested;

@@ -72,8 +72,8 @@ pub fn registries(given: &[Bound<'_, PyAny>], run: &Arc<RunState>) -> PyResult<A
     Ok(known)
 }
 
-/// Gives each connection of `scenario` factories of its own for the algorithms `given` that it names,
-/// so that what they record is known by its connection.
+/// Gives each connection of `scenario` factories of its own for the algorithms `given` that it
+/// names, so that what they record is known by its connection.
 pub fn settle(scenario: &mut Scenario, given: &[Bound<'_, PyAny>], run: &Arc<RunState>) -> PyResult<()> {
     for object in given {
         let described = Description::read(object)?;

@@ -26,7 +26,8 @@ atomic_view! {
     /// present call.
     Path of &Row, p, keeps {}
     {
-        /// The scenario's key `cost` of the path: the relative price of an octet, above 0; 1 by default.
+        /// The scenario's key `cost` of the path: the relative price of an octet, above 0; 1 by
+        /// default.
         cost: Real = p.policy.cost;
         /// The scenario's key `weight` of the path: its share of the load relative to other paths,
         /// above 0; 1 by default.
@@ -53,8 +54,8 @@ atomic_view! {
         in_flight: Whole = p.in_flight;
         /// First octet of our data stream that the oldest segment in flight carries.
         oldest_start: Whole = p.oldest.0;
-        /// First octet behind the oldest segment in flight; equal to `oldest_start` if nothing is in
-        /// flight.
+        /// First octet behind the oldest segment in flight; equal to `oldest_start` if nothing is
+        /// in flight.
         oldest_end: Whole = p.oldest.1;
         /// Octets of new data that the scheduler has assigned to the subflow and that are not sent
         /// yet.

@@ -29,8 +29,8 @@ pub struct Records {
 /// Values of one name and one owner: times in nanoseconds, and values.
 ///
 /// Of the values within an interval only the last one is kept. The interval begins with that of the
-/// samples ([`anabranch_measures::series`]) and doubles later than theirs, so that each sample finds
-/// the last value before it.
+/// samples ([`anabranch_measures::series`]) and doubles later than theirs, so that each sample
+/// finds the last value before it.
 #[derive(Debug)]
 struct Track {
     values: Vec<(u64, f64)>,

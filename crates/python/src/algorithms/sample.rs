@@ -59,8 +59,8 @@ fn at_nanoseconds((at, end): (Instant, Seq)) -> (u64, u64) {
 }
 
 copied_view! {
-    /// Segments that newly arrived, as an acknowledgement says: virtual time when a segment was sent,
-    /// and the sequence number after its last octet.
+    /// Segments that newly arrived, as an acknowledgement says: virtual time when a segment was
+    /// sent, and the sequence number after its last octet.
     Arrivals of engine::Arrivals, a
     {
         /// Of the segments that were never retransmitted, the one sent last: time in seconds, end.

@@ -249,8 +249,8 @@ impl Scoreboard {
         self.mark("update_lost", |board| board.update_lost(octets, islands))
     }
 
-    /// Mark the segment that begins at `seq` lost, and its latest retransmission. A SACKed segment is
-    /// not marked.
+    /// Mark the segment that begins at `seq` lost, and its latest retransmission. A SACKed segment
+    /// is not marked.
     fn mark_lost(&self, seq: &Bound<'_, PyAny>) -> PyResult<()> {
         let seq = sequence(seq, "mark_lost")?;
         let known = self.read(|board| board.from(seq).next().is_some_and(|sent| sent.seq == seq))?;

@@ -252,8 +252,8 @@ impl World {
         self.series = Series::none();
     }
 
-    /// Runs to the end; `poll` is asked now and then whether to go on. A run whose trace or captures
-    /// cannot be written ends at the next such moment.
+    /// Runs to the end; `poll` is asked now and then whether to go on. A run whose trace or
+    /// captures cannot be written ends at the next such moment.
     pub fn run(mut self, poll: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Outcome {
         let others = self.net.first_other_slot();
         let end = loop {

@@ -89,15 +89,15 @@ deviations! {
     /// variant of Nagle's algorithm). RFC 9293 3.7.4 waits for everything unacknowledged. Linux:
     /// `tcp_nagle_check`, `tcp_minshall_check`.
     minshall,
-    /// The last data of a plain TCP connection that was closed carry the FIN. RFC 9293 3.10.4 leaves
-    /// open whether the FIN has a segment of its own. Linux: `tcp_send_fin`.
+    /// The last data of a plain TCP connection that was closed carry the FIN. RFC 9293 3.10.4
+    /// leaves open whether the FIN has a segment of its own. Linux: `tcp_send_fin`.
     fin_on_last_data,
     /// A client's third ACK is a segment of its own although data are written already: the program
     /// writes after `connect` has returned. RFC 9293 3.10.7.3 allows data on it. Linux:
     /// `tcp_rcv_synsent_state_process`.
     third_ack_alone,
-    /// An ADD_ADDR shows a client that the server has its keys, so that it may join at once. RFC 8684
-    /// 3.1 waits for a DSS. Linux: `check_fully_established`.
+    /// An ADD_ADDR shows a client that the server has its keys, so that it may join at once. RFC
+    /// 8684 3.1 waits for a DSS. Linux: `check_fully_established`.
     add_addr_confirms,
     /// A burst of `scheduler = "linux"` is 64 kB or what the peer's window takes, even if less is
     /// written. Linux: `mptcp_subflow_get_send`.
@@ -109,12 +109,12 @@ deviations! {
     /// A receive buffer that tunes itself grows by the memory of whole segments, half of which is
     /// window: 1492 octets for a segment of 1448. Linux: `rcvmem` in `tcp_rcv_space_adjust`.
     tunes_by_memory,
-    /// The window scale is chosen for the memory of the receive buffer, half of which is window. RFC
-    /// 7323 2.3 leaves the choice open. Linux: `tcp_select_initial_window`.
+    /// The window scale is chosen for the memory of the receive buffer, half of which is window.
+    /// RFC 7323 2.3 leaves the choice open. Linux: `tcp_select_initial_window`.
     scale_of_memory,
     /// Unread and held data take memory beside their octets: 1280 octets, and as many for each ten
-    /// segments, which are merged into one buffer. `held_charge` counts both. Linux: `SKB_TRUESIZE`,
-    /// `mptcp_try_coalesce`.
+    /// segments, which are merged into one buffer. `held_charge` counts both. Linux:
+    /// `SKB_TRUESIZE`, `mptcp_try_coalesce`.
     charges_buffers,
     /// Less than a segment at the end of a subflow's queue waits by Nagle's algorithm even if the
     /// peer's window ends there, other subflows have taken what follows, or the stream was closed.

@@ -154,27 +154,28 @@ impl Ahead {
         self.memory
     }
 
-    /// A segment has arrived or left: the size of the send buffer is looked at when nothing more leaves.
+    /// Marks that a segment arrived or left: the send buffer is reconsidered after the last
+    /// segment.
     pub fn look_at_memory(&mut self) {
         self.due = true;
     }
 
-    /// Returns true if the size of the send buffer is to be looked at, and forgets it.
+    /// Returns true if the send buffer is to be reconsidered, and clears the mark.
     pub fn take_due(&mut self) -> bool {
         std::mem::take(&mut self.due)
     }
 
-    /// The buffer that was leaving has left.
+    /// Returns true if no buffer has been sent in part: the previous one was sent completely.
     pub fn has_ended(&self) -> bool {
         !self.begun
     }
 
-    /// The range that leaves next is the last one.
+    /// Returns true if only one range waits.
     pub fn is_last(&self) -> bool {
         self.ranges.len() == 1
     }
 
-    /// The send buffer is made for a window of `cwnd` segments, if it is smaller.
+    /// Enlarges the send buffer to suit a window of `cwnd` segments; never shrinks it.
     pub fn expand(&mut self, cwnd: u64) {
         self.memory = self.memory.max(2 * SEGMENT_MEMORY * cwnd.max(LEAST));
     }

@@ -1,4 +1,4 @@
-//! By how much unread and held data narrow the receive window.
+//! How unread and out-of-order data reduce the advertised window.
 
 use crate::config::Config;
 
@@ -9,7 +9,7 @@ const BUFFER_OVERHEAD: u64 = 1280;
 /// three buffers (`MAX_SKB_FRAGS` allows 17 in one).
 const MERGED: u64 = 10;
 
-/// By how much unread and held data narrow the receive window.
+/// How unread and out-of-order data reduce the advertised window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Charge {
     /// [`Config::held_charge`].

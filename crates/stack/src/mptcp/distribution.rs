@@ -46,7 +46,7 @@ pub(crate) struct Distribution {
     /// Bursts of segments are counted ([`Config::counts_bursts`]).
     counts_bursts: bool,
     cork: Cork,
-    /// For how long the sender was limited by what.
+    /// Time spent limited by the receive window and by the send buffer, as in `tcp_info`.
     spent: Spent,
 }
 
@@ -148,14 +148,14 @@ impl Distribution {
         &mut self.cork
     }
 
-    /// A poll has ended: notes what limits the sender from now on. `outstanding`: sent data has no
+    /// Records, after a poll, what limits the sender from `now` on. `outstanding`: some data has no
     /// DATA_ACK yet.
     #[inline]
     pub fn note_limit(&mut self, now: Instant, outstanding: bool) {
         self.spent.note(now, self.limit, outstanding);
     }
 
-    /// For how long the sender was limited by what, up to `now`.
+    /// Returns the times of `tcp_info`, up to `now`.
     pub fn times(&self, now: Instant) -> Times {
         self.spent.until(now)
     }

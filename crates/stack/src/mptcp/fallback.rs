@@ -26,8 +26,8 @@ struct Failing {
     tries: u32,
 }
 
-/// The path has passed mappings before it lost options: the peer may go on with Multipath TCP
-/// until it acknowledges our infinite mapping, or sends its own.
+/// We fell back, but the peer may not know: the path delivered mappings before it dropped options.
+/// Until the peer acknowledges our infinite mapping or sends one, it may still send Multipath TCP.
 #[derive(Clone, Copy, Debug)]
 struct Untold {
     /// Our infinite mapping counts as acknowledged only on a segment with this sequence number or
@@ -50,21 +50,20 @@ struct Answer {
     at: Instant,
 }
 
-/// State of plain TCP, after a fallback or before it is complete.
+/// How sequence numbers map to data offsets in plain TCP, and the MP_FAILs in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Fallback {
     /// The subflow that carries plain TCP.
     subflow: SubflowId,
-    /// Our direction: a sequence number and its data offset. `None`: the first sequence number of
-    /// data has offset 0.
+    /// Sender: a sequence number and its data offset. `None`: our first octet has data offset 0.
     tx_base: Option<(Seq, u64)>,
-    /// The peer's direction, likewise.
+    /// Receiver: likewise for the peer's sequence numbers.
     rx_base: Option<(Seq, u64)>,
     failing: Option<Failing>,
     /// The infinite mapping for our first data segment, and the sequence number of that segment
     /// once it was sent.
     infinite: Option<(Mapping, Option<Seq>)>,
-    /// The peer may not know of our fallback yet.
+    /// Set while the peer may not know that we fell back.
     untold: Option<Untold>,
     answer: Answer,
 }
@@ -120,8 +119,8 @@ impl Fallback {
         self.untold = None;
     }
 
-    /// The path has passed the peer's mappings: the peer may not know of the fallback. `new`: our
-    /// next sequence number; `keys`: of the connection.
+    /// Notes that the peer may not know of our fallback, because the path delivered its mappings
+    /// before. `new`: our next sequence number; `keys`: of the connection.
     pub fn peer_is_untold(&mut self, new: Seq, keys: Keys) {
         self.untold = Some(Untold { new, keys });
     }

@@ -25,7 +25,7 @@ struct Rules {
     remembers: bool,
     /// The scheduler may send data again that was sent before.
     resends: bool,
-    /// Data that blocks is looked at (`distribution/blocking.rs`).
+    /// Opportunistic retransmission or penalisation is on (`distribution/blocking.rs`).
     unblocks: bool,
     /// Nothing decides which segment is next but the windows and, of new data, the order of the
     /// stream.
@@ -113,7 +113,7 @@ impl FastPath {
         self.rules.resends
     }
 
-    /// Data that blocks is looked at.
+    /// Opportunistic retransmission or penalisation is on.
     #[inline(always)]
     pub fn unblocks(&self) -> bool {
         self.rules.unblocks

@@ -10,17 +10,17 @@ use super::fast_path::FastPath;
 use crate::config::Config;
 use crate::time::{Duration, Instant};
 
-/// How far the acknowledgements have come: data, and whether the first handshake is still open.
+/// Progress of the peer: the DATA_ACK, and whether the first handshake is still open.
 pub(crate) type Mark = (u64, bool);
 
-/// Something that was sent waits for its acknowledgement.
+/// Data, a SYN or a FIN is unacknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     since: Instant,
     mark: Mark,
 }
 
-/// The user timeout of a connection, and whether its short paths have to leave time for it.
+/// The user timeout of a connection, and whether short paths must be off because of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Liveness {
     on: bool,

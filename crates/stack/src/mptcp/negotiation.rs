@@ -115,8 +115,8 @@ impl Negotiation {
         (self.confirmed, self.dss_received) = (true, true);
     }
 
-    /// An authentic ADD_ADDR has arrived: the peer has our key, and subflows may be opened as after a
-    /// DSS.
+    /// An authentic ADD_ADDR has arrived: the peer has our key, and subflows may be opened as after
+    /// a DSS.
     pub fn confirm_by_address(&mut self) {
         (self.confirmed, self.dss_received) = (true, true);
     }
@@ -172,8 +172,8 @@ impl Negotiation {
         self.fast_close.take().is_some()
     }
 
-    /// The state FASTCLOSE_WAIT (RFC 8684 3.5), in which this host repeats MP_FASTCLOSE on an ACK;
-    /// `None` outside of it, also where MP_FASTCLOSE goes on a RST.
+    /// The MP_FASTCLOSE that this host repeats on ACKs (option A, FASTCLOSE_WAIT of RFC 8684 3.5);
+    /// `None` if there is none.
     #[inline(always)]
     pub fn fast_close(&self) -> Option<FastClose> {
         self.fast_close
@@ -207,8 +207,8 @@ impl Negotiation {
     }
 
     /// Returns true if the peer has shown that it speaks Multipath TCP with our keys: data may have
-    /// a second place in the sequence space. (RFC 8684 3.7: a peer that has had our MP_FAIL is plain
-    /// TCP already. It takes a second copy for the stream's next octets.)
+    /// a second place in the sequence space. (RFC 8684 3.7: a peer that has had our MP_FAIL is
+    /// plain TCP already. It takes a second copy for the stream's next octets.)
     #[inline(always)]
     pub fn may_duplicate(&self) -> bool {
         self.is_multipath() && self.confirmed

@@ -181,8 +181,8 @@ impl Paths {
         *times >= UNMAPPED
     }
 
-    /// Returns the time until the last timer of the subflows that make progress: the loss probe's if
-    /// one is pending, else the retransmission timer (`mptcp_timeout_from_subflow`).
+    /// Returns the time until the last timer of the subflows that make progress: the loss probe's
+    /// if one is pending, else the retransmission timer (`mptcp_timeout_from_subflow`).
     pub fn idle_interval(&self, now: Instant) -> Duration {
         let progressing = self.active().filter(|(s, m)| s.state != State::Closed && m.idle.periods == 0);
         let left = progressing
@@ -261,9 +261,9 @@ impl Paths {
         }
     }
 
-    /// Returns the subflow for a window probe: of the subflows that can send, one that has not timed
-    /// out, with the shortest RTO. With `edge`, only subflows that have no data beyond this data
-    /// offset in flight.
+    /// Returns the subflow for a window probe: of the subflows that can send, one that has not
+    /// timed out, with the shortest RTO. With `edge`, only subflows that have no data beyond this
+    /// data offset in flight.
     pub fn prober(&self, edge: Option<u64>) -> Option<SubflowId> {
         let beyond = |s: &Subflow, edge| s.sender.board.iter().any(|sent| sent.data_end() > edge);
         let may = |s: &Subflow| edge.is_none_or(|edge| !beyond(s, edge));
@@ -321,8 +321,8 @@ impl Paths {
         m.keepalive_sent = now;
     }
 
-    /// Returns true if at most one subflow is open. With a user timeout, its retransmissions are not
-    /// counted: the timeout says when to give up.
+    /// Returns true if at most one subflow is open. With a user timeout, its retransmissions are
+    /// not counted: the timeout says when to give up.
     pub fn is_last_open(&self) -> bool {
         self.active().filter(|(s, _)| s.state != State::Closed).count() <= 1
     }

@@ -53,7 +53,7 @@ struct Rules {
 #[derive(Debug)]
 pub(crate) struct RecvStream {
     reassembly: Reassembly,
-    /// A buffer that is empty between segments.
+    /// Scratch space for data on its way from a subflow to the stream; empty between segments.
     delivered: Vec<Piece>,
     /// Octets read.
     read: u64,
@@ -164,8 +164,8 @@ impl RecvStream {
         &mut self.delivered
     }
 
-    /// Places all pieces of [`RecvStream::delivered`], which are in order on `subflow`. Returns where
-    /// the first one belongs; `None` if there is none.
+    /// Places all pieces of [`RecvStream::delivered`], which are in order on `subflow`. Returns
+    /// where the first one belongs; `None` if there is none.
     pub fn place_delivered(&mut self, subflow: SubflowId) -> Option<Placed> {
         let mut first = None;
         for piece in self.delivered.drain(..) {
@@ -311,8 +311,8 @@ impl RecvStream {
         octets > 0 && gain >= step && (left < step || gain >= buffer / 2)
     }
 
-    /// Octets up to the right edge that segments show. After a SYN it may lie before what has arrived:
-    /// a SYN shows more of a buffer than later segments ([`RecvStream::syn_window`]).
+    /// Octets up to the right edge that segments show. After a SYN it may lie before what has
+    /// arrived: a SYN shows more of a buffer than later segments ([`RecvStream::syn_window`]).
     #[inline(always)]
     fn left(&self) -> u64 {
         self.goal.saturating_sub(self.nxt())

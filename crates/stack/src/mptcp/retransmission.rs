@@ -56,8 +56,8 @@ impl Retransmission {
 mod tests {
     use super::*;
 
-    /// If the DATA_ACK moves exactly to the end of a retransmission, the data after it is lost, too:
-    /// the next retransmission is twice as long and starts at once.
+    /// If the DATA_ACK moves exactly to the end of a retransmission, the data after it is lost,
+    /// too: the next retransmission is twice as long and starts at once.
     #[test]
     fn a_retransmission_grows_while_each_one_fills_a_gap() {
         let (mut state, mut timers) = (None, Timers::default());

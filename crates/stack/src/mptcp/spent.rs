@@ -1,20 +1,20 @@
-//! For how long a sender was limited by what, as `struct tcp_info` of Linux has it.
+//! Busy and limited times of a sender, as in `struct tcp_info` of Linux.
 
 use crate::event::SendBlock;
 use crate::tcp::info::Times;
 use crate::time::Instant;
 
-/// What the sender was limited by, and for how long each.
+/// Times accumulated so far, and what limits the sender since `since`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spent {
     times: Times,
-    now: Kind,
+    limit: Limit,
     since: Instant,
 }
 
-/// What a moment counts for.
+/// What limits the sender at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Kind {
+enum Limit {
     #[default]
     Idle,
     Busy,
@@ -26,28 +26,28 @@ impl Spent {
     /// The times up to `now`.
     pub fn until(&self, now: Instant) -> Times {
         let (mut times, passed) = (self.times, now.since(self.since));
-        let of_kind = match self.now {
-            Kind::Idle => return times,
-            Kind::Busy => None,
-            Kind::ReceiveWindow => Some(&mut times.receive_window_limited),
-            Kind::SendBuffer => Some(&mut times.send_buffer_limited),
+        let limited = match self.limit {
+            Limit::Idle => return times,
+            Limit::Busy => None,
+            Limit::ReceiveWindow => Some(&mut times.receive_window_limited),
+            Limit::SendBuffer => Some(&mut times.send_buffer_limited),
         };
-        of_kind.into_iter().for_each(|of_kind| of_kind.0 += passed.0);
+        limited.into_iter().for_each(|limited| limited.0 += passed.0);
         times.busy.0 += passed.0;
         times
     }
 
-    /// From `now` on the sender is limited by `limit`. `outstanding`: sent data has no DATA_ACK yet.
+    /// Records what limits the sender from `now` on. `outstanding`: some data has no DATA_ACK yet.
     #[inline]
     pub fn note(&mut self, now: Instant, limit: SendBlock, outstanding: bool) {
-        let kind = match limit {
-            SendBlock::ReceiveWindow => Kind::ReceiveWindow,
-            SendBlock::SendBuffer => Kind::SendBuffer,
-            _ if outstanding => Kind::Busy,
-            _ => Kind::Idle,
+        let new = match limit {
+            SendBlock::ReceiveWindow => Limit::ReceiveWindow,
+            SendBlock::SendBuffer => Limit::SendBuffer,
+            _ if outstanding => Limit::Busy,
+            _ => Limit::Idle,
         };
-        if kind != self.now {
-            *self = Self { times: self.until(now), now: kind, since: now };
+        if new != self.limit {
+            *self = Self { times: self.until(now), limit: new, since: now };
         }
     }
 }

@@ -17,7 +17,8 @@ pub(crate) struct Tuning {
     first: u64,
     most: u64,
     mss: u64,
-    /// Octets of window for a segment, where the buffer grows by the memory of whole segments.
+    /// Octets of receive window that one segment takes, where the buffer grows by the memory of
+    /// whole segments.
     unit: Option<u64>,
     /// The most that was read in a round trip.
     space: u64,

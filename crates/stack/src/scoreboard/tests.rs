@@ -178,7 +178,8 @@ fn what_has_arrived_is_not_marked_lost() {
     assert_eq!((board.has_lost(), board.pipe()), (true, 100));
 }
 
-/// Data and the FIN in one segment: the FIN stays behind the last octet, whatever becomes of the data.
+/// Data and the FIN in one segment: the FIN stays behind the last octet, whatever becomes of the
+/// data.
 #[test]
 fn a_segment_with_data_and_the_fin_is_cut_before_the_fin() {
     let board = || {

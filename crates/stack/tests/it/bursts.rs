@@ -170,8 +170,8 @@ fn a_window_scale_may_be_chosen_for_the_memory_of_the_buffer() {
     assert_eq!((scale(Deviations::NONE.and("scale_of_memory")), scale(Deviations::NONE)), (Some(7), Some(6)));
 }
 
-/// Two subflows with a segment of 500 octets each in flight. A further 300 octets are the last of the
-/// queue and of the stream, which is closed: they leave, or wait by Nagle's algorithm until the
+/// Two subflows with a segment of 500 octets each in flight. A further 300 octets are the last of
+/// the queue and of the stream, which is closed: they leave, or wait by Nagle's algorithm until the
 /// subflow's small segment is acknowledged.
 #[test]
 fn the_last_octets_of_a_subflow_s_queue_may_wait_although_the_stream_is_closed() {

@@ -107,7 +107,8 @@ fn document(number: u64, known: &Registries) -> Table {
     document
 }
 
-/// The model of 2011 has no least timeout (crates/sim/src/legacy/rules.md, 5.5): without a delay it would do nothing but retransmit.
+/// The model of 2011 has no least timeout (crates/sim/src/legacy/rules.md, 5.5): without a delay it
+/// would do nothing but retransmit.
 fn delayed(value: &mut Value) {
     match value {
         Value::Array(list) => list.iter_mut().for_each(delayed),

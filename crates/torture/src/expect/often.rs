@@ -47,8 +47,8 @@ fn radios(scenario: &Scenario) -> f64 {
     scenario.links.iter().filter_map(|l| l.wifi.as_ref()).map(radio).sum()
 }
 
-/// The model of 2011 gives nothing up, and its timeout has no lower bound (crates/sim/src/legacy/rules.md, 5.5): on a dead path it goes on at
-/// 64 times a round trip.
+/// The model of 2011 gives nothing up, and its timeout has no lower bound
+/// (crates/sim/src/legacy/rules.md, 5.5): on a dead path it goes on at 64 times a round trip.
 fn timeouts(scenario: &Scenario) -> f64 {
     let paths: usize = scenario.connections.iter().map(|c| c.paths.len()).sum();
     // Behind a hole that is acknowledged nothing arrives any more, and what has no DATA_ACK is sent again.

@@ -90,9 +90,7 @@ impl PairManager {
             }
         }
     }
-}
 
-impl PairManager {
     /// Pairs a new address of ours with every address of the peer.
     fn grow_local(&mut self, Local { id, addr, backup, .. }: Local) {
         for i in 0..self.known.len() {

@@ -56,7 +56,7 @@ impl Connection {
         }
         if free.is_some() {
             // Not what probed the peer's window: it would be refused again, and with it what it shares a segment with.
-            // What a subflow without work sends again is one piece of memory (`mptcp_rtx_head`).
+            // Linux resends at most one buffer on behalf of an idle subflow (`mptcp_rtx_head`).
             let end = self.send.nxt().min(piece_end(self.send.una())).min(self.send.edge());
             if end > self.send.una() {
                 self.send.repeat(self.send.una(), end);

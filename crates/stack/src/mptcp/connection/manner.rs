@@ -27,20 +27,22 @@ impl Connection {
         }
     }
 
-    /// Sets [`user_timeout`](crate::config::Config::user_timeout). For data that are unacknowledged
-    /// already it counts from `now`.
+    /// Sets [`user_timeout`](crate::config::Config::user_timeout). If data is unacknowledged, the
+    /// timeout restarts at `now`.
     pub fn set_user_timeout(&mut self, now: Instant, timeout: Option<Duration>) {
         self.config.user_timeout = timeout;
         self.liveness.configure(&self.config, true, &mut self.fast);
         self.watch(now);
     }
 
-    /// Sets [`syn_retries`](crate::config::Config::syn_retries). Those that went out before count.
+    /// Sets [`syn_retries`](crate::config::Config::syn_retries). SYNs that were already
+    /// retransmitted count towards the new limit.
     pub fn set_syn_retries(&mut self, most: Option<u32>) {
         self.config.syn_retries = most;
     }
 
-    /// Sets [`keepalive`](crate::config::Config::keepalive). What was silence before `now` does not count.
+    /// Sets [`keepalive`](crate::config::Config::keepalive). The idle time of every subflow starts
+    /// anew at `now`.
     pub fn set_keepalive(&mut self, now: Instant, keepalive: Option<KeepAlive>) {
         self.config.keepalive = keepalive;
         self.liveness.configure(&self.config, false, &mut self.fast);

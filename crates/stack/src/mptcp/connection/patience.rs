@@ -26,8 +26,8 @@ impl Connection {
         self.liveness.watch(now, owed.then(|| (self.send.una(), self.paths.is_handshaking())));
     }
 
-    /// Returns true if something that was sent is not acknowledged: data, the SYN of the connection,
-    /// or the end of the stream.
+    /// Returns true if something that was sent is not acknowledged: data, the SYN of the
+    /// connection, or the end of the stream.
     fn is_owed_an_answer(&self) -> bool {
         let ending = match *self.negotiation.mode() {
             Mode::Tcp => {

@@ -41,8 +41,8 @@ impl Distribution {
         self.queues() && paths.has_full_segment_ahead(send.nxt())
     }
 
-    /// Takes the unsent data away from subflow `id`, so that other subflows send it. With
-    /// [`Reach::Memory`] `id` never gets this data again; otherwise the scheduler may choose `id`.
+    /// Moves the unsent data assigned to `id` to the other subflows. Under [`Reach::Memory`] the
+    /// data must not be assigned to `id` again.
     pub fn reassign(&self, paths: &mut Paths, send: &mut SendStream, id: SubflowId) {
         paths.reassign(id, send, self.reach != Reach::Memory);
     }
@@ -203,7 +203,8 @@ impl Distribution {
         }
         if self.reach == Reach::Memory {
             let s = &w.paths.subflows[id].sender;
-            // The window takes a whole burst and more: between bursts it is not full.
+            // The window has room for more than a whole burst, so the subflow is not limited by
+            // cwnd: Linux grows its send buffer now.
             if s.has_room((s.burst() as u32).saturating_add(mss)) {
                 self.grow_buffer(w, id);
             }
@@ -297,9 +298,9 @@ impl Distribution {
         self.writer_stopped = true;
     }
 
-    /// Nothing more leaves now. A subflow where a segment has arrived or left, and whose window has
-    /// room, enlarges its send buffer if the application waits for room (`tcp_data_snd_check`,
-    /// `tcp_check_space`).
+    /// Called when nothing more can be sent. If the application waits for room, enlarges the send
+    /// buffer of each subflow that sent or received a segment and whose window has room
+    /// (`tcp_data_snd_check`, `tcp_check_space`).
     #[inline(always)]
     pub fn grow_buffers(&self, w: &mut Sending) {
         if self.reach == Reach::Memory {

@@ -36,8 +36,8 @@ impl Distribution {
         let fast = open.min_by_key(|(_, row)| row.srtt).map(|(id, _)| id)?;
         self.penalise_carrier(w, now, fast);
         let data = w.send.una();
-        // Once only: if the peer has acknowledged a segment on f without a DATA_ACK, sending it on f
-        // did not help.
+        // Once only: if the peer has acknowledged a segment on f without a DATA_ACK, sending it on
+        // f did not help.
         let again = w.paths.members[fast].resent_to > data;
         if !w.config.opportunistic_retransmission || again || w.paths.carried(fast, data).is_some() {
             return None;

@@ -87,8 +87,8 @@ impl Distribution {
     fn choose_new(&mut self, w: &mut Sending, now: Instant, usable: u64) -> Option<Choice> {
         let (id, others) = match self.pick(w, now, false) {
             Some(Pick::New(id, others)) => (id, others),
-            // A scheduler that assigns ahead, before data can be on several subflows: the connection is
-            // plain TCP, or the peer has not confirmed our key yet. The data leaves at once.
+            // The scheduler wants to queue, but the connection is plain TCP, or the peer has not
+            // confirmed our key yet. Only one subflow is open: send on it at once.
             Some(Pick::Queue { on, .. }) => (on, None),
             Some(Pick::Again { start, end, on }) => {
                 let again = self.send_again(w, on, start, end);
@@ -106,9 +106,9 @@ impl Distribution {
         self.choose_next(w, now, id, usable, others)
     }
 
-    /// The head of the line on any subflow, whatever the windows say, if nothing is acknowledged on
-    /// any subflow before the head has arrived: the windows cannot open before. This is so under
-    /// coupled acknowledgement, and if all data in flight probes beyond the peer's window.
+    /// Resends the oldest unacknowledged data on any ready subflow, regardless of its congestion
+    /// window. Needed when no window can open before this data arrives: under coupled
+    /// acknowledgement, or if all data in flight lies beyond the peer's window.
     #[cold]
     pub(super) fn choose_head(&mut self, w: &mut Sending) -> Option<Choice> {
         let edge = w.send.edge();
@@ -187,8 +187,8 @@ impl Distribution {
         }
     }
 
-    /// Sends octets again on `on`, each of them at most once: the subflow retransmits lost octets by
-    /// itself.
+    /// Sends octets again on `on`, each of them at most once: the subflow retransmits lost octets
+    /// by itself.
     fn send_again(&mut self, w: &mut Sending, on: SubflowId, start: u64, end: u64) -> Option<Choice> {
         let mss = u64::from(w.paths.subflows[on].sender.mss);
         let start = start.max(w.send.una()).max(w.paths.members[on].resent_to);
@@ -255,7 +255,7 @@ impl Distribution {
         Some(self.assign(w, id, (data, len), SendKind::New))
     }
 
-    /// Data leaves on `id`.
+    /// Reports an assignment to the scheduler and the fast path, and returns it as a [`Choice`].
     #[inline(always)]
     pub(super) fn assign(&mut self, w: &mut Sending, id: SubflowId, (data, len): (u64, u32), kind: SendKind) -> Choice {
         let choices = w.paths.rows.iter().filter(|row| row.can_send).count() as u16;
@@ -267,8 +267,8 @@ impl Distribution {
         Choice { id, data, len, kind, choices }
     }
 
-    /// The scheduler's choice. `None` if it waits: [`Timer::Schedule`] then says when to ask again.
-    /// `again`: there is no new data to send.
+    /// Asks the scheduler. `None` if it waits; [`Timer::Schedule`] then says when to ask again.
+    /// `again`: there is no new data, so only a retransmission is possible.
     #[inline(always)]
     pub(super) fn pick(&mut self, w: &mut Sending, now: Instant, again: bool) -> Option<Pick> {
         // Each subflow may be penalised once.

@@ -51,8 +51,8 @@ impl Sending<'_> {
         self.fast.unblocks() && self.send.is_outstanding() && self.may_duplicate()
     }
 
-    /// The subflow that can repeat the octet beyond the peer's window: one that does not have it in
-    /// flight.
+    /// Returns the subflow that can resend the window probe (the octet beyond the right edge of the
+    /// peer's window): one that does not have this octet in flight.
     pub fn repeater(&self) -> Option<SubflowId> {
         if self.may_duplicate() { self.paths.prober(Some(self.send.edge())) } else { None }
     }
@@ -60,13 +60,13 @@ impl Sending<'_> {
     /// RFC 9293 3.8.6.1, 3.8.6.2.1: arms the persist timer. The window is closed, or too small for
     /// a segment, and nothing is in flight whose acknowledgement would carry a window update.
     pub fn arm_persist(&mut self, now: Instant) {
-        // The answer to a data-level retransmission carries a window update, too. A probe would
-        // stand before the retransmission on its subflow, and the peer would refuse the probe.
+        // A data-level retransmission is pending: its ACK will carry a window update. A window
+        // probe sent first on that subflow would be refused, and the retransmission with it.
         if self.timers.runs(Timer::Data) || self.paths.expect_update(PROBES, self.config.stale_after > 0) {
             return;
         }
-        // The octet beyond the window is in flight, and no other subflow can repeat it: the
-        // subflows that have it repeat it by their own timers.
+        // Every usable subflow already has the window probe in flight, and resends it by its own
+        // retransmission timer.
         if self.send.nxt() > self.send.edge() && self.repeater().is_none() {
             return;
         }

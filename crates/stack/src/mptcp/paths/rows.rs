@@ -10,9 +10,11 @@ use crate::scheduler::Reach;
 use crate::tcp::subflow::{State, Subflow};
 use crate::time::{Duration, Instant};
 
-/// How much slower than the fastest subflow a carrier must be for its segment to be sent again.
+/// Opportunistic retransmission: the SRTT of a carrier must be more than this multiple of the fast
+/// subflow's.
 const FACTOR: u64 = 4;
-/// The segments of a carrier whose window has at most so many segments are sent again in any case.
+/// Opportunistic retransmission: a carrier with a window of at most this many segments qualifies
+/// whatever its SRTT.
 const SMALL: f64 = 4.0;
 
 impl Paths {
@@ -107,15 +109,16 @@ impl Paths {
         self.members.iter().map(|m| m.ahead.octets()).sum()
     }
 
-    /// Returns true if some assigned data leaves as soon as its subflow's window has room. Less
-    /// than a segment that may still grow waits for more. `nxt`: the next octet to assign.
+    /// Returns true if a subflow has a segment assigned that it can send once its congestion window
+    /// opens: a full segment, or a shorter one that no further data can extend. `nxt`: data offset
+    /// of the next octet to assign.
     pub fn has_full_segment_ahead(&self, nxt: u64) -> bool {
         let full = |m: &Member, mss| m.ahead.front(mss).is_some_and(|(_, len)| len >= mss || !m.ahead.may_grow(nxt));
         self.subflows.iter().zip(&self.members).any(|(s, m)| full(m, s.sender.mss))
     }
 
-    /// Moves the unsent data assigned to `id` to `send`, to be sent on other subflows, or with
-    /// `may_return` on any.
+    /// Moves the unsent data assigned to `id` back to `send`. Unless `may_return`, only other
+    /// subflows may send the data.
     pub fn reassign(&mut self, id: SubflowId, send: &mut SendStream, may_return: bool) {
         let ahead = &mut self.members[id].ahead;
         let stuck_on = (!may_return).then_some(id);
@@ -142,8 +145,8 @@ impl Paths {
         self.active().all(|(s, _)| s.state == State::Closed || s.sender.board.is_empty())
     }
 
-    /// Returns true if the peer has refused all data in flight: the oldest data on each subflow lies
-    /// beyond the right edge `edge` of the peer's window.
+    /// Returns true if the peer has refused all data in flight: the oldest data on each subflow
+    /// lies beyond the right edge `edge` of the peer's window.
     pub fn have_only_refused_in_flight(&self, edge: u64) -> bool {
         let refused = |s: &Subflow| s.sender.board.front().is_none_or(|front| front.data >= edge);
         self.active().all(|(s, _)| s.state == State::Closed || refused(s))
@@ -169,8 +172,8 @@ impl Paths {
         self.active().any(|(s, _)| s.sender.has_small())
     }
 
-    /// The end of the segment with the oldest octet `una`, if `id` has the segment in flight or
-    /// waiting.
+    /// Returns the end (data offset) of the segment that holds octet `una`, if `id` has the segment
+    /// in flight or assigned.
     pub fn carried(&self, id: SubflowId, una: u64) -> Option<u64> {
         let (s, m) = (&self.subflows[id], &self.members[id]);
         if s.state == State::Closed {
@@ -181,15 +184,16 @@ impl Paths {
         sent.chain(waits).find(|&(start, end)| start <= una && una < end).map(|(_, end)| end)
     }
 
-    /// The subflows other than `fast` that have sent, or are to send, the octet at data offset `una`:
-    /// pairs of the subflow and the data offset where that segment ends.
+    /// Returns the carriers of the oldest unacknowledged segment, `fast` excepted: the subflows
+    /// that have octet `una` in flight or assigned. Each comes with the data offset where its
+    /// segment ends.
     pub fn carriers(&self, fast: SubflowId, una: u64) -> impl Iterator<Item = (SubflowId, u64)> + '_ {
         let others = self.active.iter().copied().filter(move |&id| id != fast);
         others.filter_map(move |id| Some((id, self.carried(id, una)?)))
     }
 
-    /// The end of the segment with the oldest octet `una`, if its carriers are slow enough for it
-    /// to be sent again on `fast`.
+    /// If opportunistic retransmission on `fast` pays off, returns the end (data offset) of the
+    /// segment that holds octet `una`. See [`FACTOR`] and [`SMALL`].
     pub fn worth_repeating(&self, fast: SubflowId, una: u64) -> Option<u64> {
         let srtt = self.rows[fast].srtt;
         let mut found = None;
@@ -206,10 +210,10 @@ impl Paths {
         found
     }
 
-    /// Returns true if an acknowledgement is expected that carries a window update: a subflow has
-    /// data in flight, and is not silent. `moves_stale`: data of a silent subflow that is not stale
-    /// yet will be moved to another subflow. A probe there would stand before this data, and the
-    /// peer would refuse the probe.
+    /// Returns true if an ACK with a window update can be expected: a subflow that is not silent
+    /// has data in flight. With `moves_stale`, the data of a silent but not yet stale subflow
+    /// counts, too: that data will move to another subflow. A window probe ahead of it would be
+    /// refused.
     pub fn expect_update(&self, probes: u32, moves_stale: bool) -> bool {
         self.active().any(|(s, m)| {
             let probing = (1..probes).contains(&m.probes_unanswered);

@@ -147,7 +147,8 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// The sending half of the subflow `id`, which begins at `iss`. `active`: this host opens the subflow.
+    /// The sending half of the subflow `id`, which begins at `iss`. `active`: this host opens the
+    /// subflow.
     pub fn new(id: SubflowId, config: &Config, iss: Seq, active: bool) -> Self {
         let setup = config.setup().of(Place { index: id, active });
         let (detector, judge) = (config.detector.make(&setup), config.judge.make(&setup));

@@ -186,8 +186,8 @@ impl Subflow {
         self.acks.are_due() && self.state != State::SynSent
     }
 
-    /// This client owes the third ACK, alone: nothing has arrived but the SYN/ACK, and no data have left
-    /// but those of the SYN. `nxt`: offset of the connection's next new data.
+    /// This client owes the third ACK, alone: nothing has arrived but the SYN/ACK, and no data have
+    /// left but those of the SYN. `nxt`: offset of the connection's next new data.
     pub(crate) fn owes_third_ack(&self, nxt: u64) -> bool {
         self.state == State::Established
             && self.ack_is_due()
