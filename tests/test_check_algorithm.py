@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
+from anabranch.algorithms.references import KINDS
 from anabranch.conformance.check import check
 from anabranch.conformance.scenarios import scenarios
-from anabranch.conformance.template import KINDS
+from anabranch.sweeps.plan import Options
 from helpers import Command
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "python"
@@ -59,13 +60,13 @@ FAULTY = {
         "    def on_congestion(self, c, paths, me):\n"
         "        self.seen.append(c.now)\n"
         "        self.halve(c)\n",
-        r"conformance suite, life 0: .*a copy changes with the original",
+        r"conformance suite, random run 0: .*a copy changes with the original",
     ),
     "a window that grows unused": (
         "class Mine(ab.Controller):\n"
         "    def on_ack(self, ack, paths, me): self.cwnd += 1\n"
         "    def on_congestion(self, c, paths, me): self.halve(c)\n",
-        r"conformance suite, life 0: .*grows unused",
+        r"conformance suite, random run 0: .*grows unused",
     ),
     "waits for ever": (
         "class Mine(ab.Scheduler):\n    def pick(self, offer): return ab.Wait()\n",
@@ -73,7 +74,7 @@ FAULTY = {
     ),
     "an exception": (
         "class Mine(ab.Scheduler):\n    def pick(self, offer): return offer.paths[9]\n",
-        r"conformance suite, life 0: scheduler Mine, at .* raised IndexError",
+        r"conformance suite, random run 0: scheduler Mine, at .* raised IndexError.*\(mine\.py:3, in pick\)",
     ),
     "the clock": (
         "import time\n\n\nclass Mine(ab.Scheduler):\n"
@@ -91,7 +92,7 @@ FAULTY = {
         "    def pick(self, offer):\n"
         "        able = [i for i, p in enumerate(offer.paths) if p.can_send]\n"
         "        return able[hash(str(offer.now_ns)) % len(able)]\n",
-        r'scenario "small receive buffer": two runs have two traces: \w{12} and \w{12}',
+        r'scenario "small receive buffer": two runs with the same seed differ: trace \w{12} and \w{12}',
     ),
     "exp": (
         "import math\n\n\nclass Mine(ab.Controller):\n"
@@ -100,12 +101,19 @@ FAULTY = {
         "    def on_congestion(self, c, paths, me): self.halve(c)\n",
         r"mine\.py:8: math\.exp is the platform's own, .*; use ab\.math\.exp",
     ),
+    "a cube in a helper": (
+        "def cube(x):\n    return x ** 3\n\n\nclass Mine(ab.Controller):\n"
+        "    def on_ack(self, ack, paths, me):\n"
+        "        if not self.grow_in_slow_start(ack):\n            self.cwnd += cube(1.1)\n"
+        "    def on_congestion(self, c, paths, me): self.halve(c)\n",
+        r"mine\.py:3: x \*\* y of real numbers is the platform's own; use ab\.math\.pow, or x \* x",
+    ),
     "a power": (
         "class Mine(ab.Controller):\n"
         "    def on_ack(self, ack, paths, me):\n"
         "        if not self.grow_in_slow_start(ack):\n            self.cwnd += self.cwnd ** 0.4\n"
         "    def on_congestion(self, c, paths, me): self.halve(c)\n",
-        r"mine\.py:5: x \*\* y is the platform's own power of real numbers; use ab\.math\.pow",
+        r"mine\.py:5: x \*\* y of real numbers is the platform's own; use ab\.math\.pow, or x \* x",
     ),
 }
 
@@ -118,7 +126,7 @@ def test_a_fault_is_printed(command: Command, here: Path, name: str) -> None:
     done = command("check-algorithm", "mine.py:Mine")
     assert (done.status, done.err) == (1, "")
     assert re.search(said, done.out), done.out
-    assert re.search(r"^mine\.py:Mine: \d+ faults?; 3 scenarios were run$", done.out, re.MULTILINE)
+    assert re.search(r"^mine\.py:Mine: \d+ faults?; [123] scenarios? (was|were) run$", done.out, re.MULTILINE)
 
 
 @pytest.mark.usefixtures("few")
@@ -127,10 +135,36 @@ def test_random_numbers_of_the_run_and_exact_functions_are_no_fault(here: Path) 
         "import math\nimport anabranch as ab\n\n\nclass Mine(ab.Scheduler):\n"
         "    def pick(self, offer):\n"
         "        able = [i for i, p in enumerate(offer.paths) if p.can_send]\n"
-        "        return self.random.choice(able) if math.sqrt(len(able)) ** 2 and ab.math.exp(1.0) else able[0]\n",
+        "        return self.random.choice(able) if math.sqrt(len(able)) * 2 ** 3 and ab.math.exp(1.0) else able[0]\n",
         "utf-8",
     )
     assert check("mine.py:Mine").faults == ()
+
+
+@pytest.mark.usefixtures("few")
+def test_a_method_that_loops_is_a_fault(command: Command, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anabranch.conformance.check._OPTIONS", Options(timeout=0.2))
+    text = "class Mine(ab.Scheduler):\n    def pick(self, offer):\n        while True: pass\n"
+    (here / "mine.py").write_text(f"import anabranch as ab\n{text}", "utf-8")
+    done = command("check-algorithm", "mine.py:Mine")
+    assert done.status == 1
+    assert "conformance suite, random run 0: timeout: not done after 0.2 s" in done.out
+    assert "mine.py:Mine: 2 faults; 1 scenario was run" in done.out
+
+
+@pytest.mark.parametrize(
+    ("needs", "said"),
+    [
+        ('("speed",)', 'needs has no "speed"; choices: "sack"'),
+        ('"backlog"', 'needs is "backlog"; write needs = ("backlog",)'),
+    ],
+)
+def test_unknown_needs_are_refused(command: Command, here: Path, needs: str, said: str) -> None:
+    text = f"class Mine(ab.Scheduler):\n    needs = {needs}\n    def pick(self, offer): return offer.open()\n"
+    (here / "mine.py").write_text(f"import anabranch as ab\n{text}", "utf-8")
+    done = command("check-algorithm", "mine.py:Mine")
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err, done.err
 
 
 def test_what_is_no_algorithm_is_refused(command: Command, here: Path) -> None:
@@ -139,5 +173,8 @@ def test_what_is_no_algorithm_is_refused(command: Command, here: Path) -> None:
     assert (done.status, done.out) == (2, "")
     assert "mine.py:Mine is no algorithm; derive the class from" in done.err
     assert command("check-algorithm", "other.py:Mine").status == 2
+    done = command("check-algorithm", "min-rtt")
+    assert done.status == 2
+    assert '"min-rtt" names no class of Python; write file.py:Class or module:Class' in done.err
     assert command("new", "--algorithm", "scheduler", "--sweep").status == 2
     assert ab.Scheduler.kind in KINDS

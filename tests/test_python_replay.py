@@ -1,5 +1,6 @@
 """Stored results of algorithms written in Python: the class must be the same, and a result says what it needs."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -86,3 +87,17 @@ def test_a_class_of_a_notebook_is_asked_for(tmp_path: Path, command: Command) ->
     assert done.status == 2
     assert "class Cell is not here" in done.err
     assert "scheduler Cell" in str(ab.load(tmp_path / "kept"))
+
+
+def test_the_provenance_has_the_code_that_ran(here: Path) -> None:
+    """A class that changes its own file while it runs: the result names what ran."""
+    text = (
+        "import anabranch as ab\n\n\nclass Mine(ab.Scheduler):\n"
+        "    def pick(self, offer):\n"
+        "        with open(__file__, 'a') as file:\n            file.write('# again\\n')\n"
+        "        return offer.open()\n"
+    )
+    (here / "mine.py").write_text(text, "utf-8")
+    run = BASE.set("connection.scheduler", "mine.py:Mine").run()
+    (found,) = run.provenance.algorithms
+    assert found["file_sha256"] == hashlib.sha256(text.encode()).hexdigest()

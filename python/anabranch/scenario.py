@@ -352,6 +352,7 @@ class Scenario:
             packets = None if pcap is None else str(stack.enter_context(whole_files(pcap)))
             try:
                 algorithms = self.algorithms()
+                origins = [origin(one) for one in algorithms]  # before the run, which may change the file
                 call = partial(
                     _core.run,
                     *(self.toml, self.name, list(self.overrides), seed, events, poll, packets),
@@ -367,9 +368,7 @@ class Scenario:
         return Run(
             summary=summary,
             toml=done.toml,
-            provenance=provenance.of_run(
-                done.toml, summary, started=started, algorithms=[origin(one) for one in algorithms]
-            ),
+            provenance=provenance.of_run(done.toml, summary, started=started, algorithms=origins),
             series=done.subflows,
             parts=done.items,
             classes=self.classes,

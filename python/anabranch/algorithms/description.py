@@ -74,6 +74,8 @@ def check(cls: type) -> None:
     if missing := sorted(getattr(cls, "__abstractmethods__", ())):
         name = missing[0]
         raise AlgorithmError(f"{place} has no method {name}{_signature(_base(cls), name)}; a {cls.kind} needs it")
+    if isinstance(cls.needs, str):
+        raise AlgorithmError(f'{place}: needs is "{cls.needs}"; write needs = ("{cls.needs}",)')
     for name, own in _methods(cls):
         wanted = list(inspect.signature(getattr(_base(cls), name)).parameters)
         try:

@@ -162,6 +162,8 @@ def load(reference: str, beside: Path = Path()) -> type[Algorithm]:
     AlgorithmError
         If there is no such file, module or class, if no class is named, or if the module cannot be imported.
     """
+    if ":" not in reference and not reference.endswith(".py"):
+        raise AlgorithmError(f'"{reference}" names no class of Python; write file.py:Class or module:Class')
     place, _, name = (reference, "", "") if reference.endswith(".py") else reference.rpartition(":")
     module = _file(place, beside) if place.endswith(".py") else _imported(place, reference)
     if not name:

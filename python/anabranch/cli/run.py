@@ -160,7 +160,7 @@ def _run(
         with (
             _writing(trace, pcap),
             engine(kept, quiet=quiet) as poll,
-            interrupt.within(last, say.NO_END(value=timeout)),
+            interrupt.within(last, say.NO_END(value=f"{timeout or 0:g}")),
         ):
             result = scenario.run(seed, trace=trace, pcap=pcap, poll=poll, timeout=timeout)
         done = [name for name in (trace, pcap) if name is not None]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anabranch import _core
+from anabranch.algorithms.references import KINDS
 from anabranch.cli.common import is_sweep, key_and_value, read_scenario, set_option
 from anabranch.cli.group import Choice, cli
 from anabranch.execution import interrupt
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--algorithm",
     "kind",
-    type=Choice(["scheduler", "controller", "detector", "reduction", "judge"]),
+    type=Choice(KINDS),
     help="Print a short file of Python with such an algorithm instead.",
 )
 def new(as_sweep: bool, kind: str | None) -> None:

@@ -1,6 +1,6 @@
-"""What an algorithm calls that makes its runs differ: the clock, `random`, functions of the platform's libm."""
+"""Finds calls that make runs differ: clock, unseeded random numbers, the platform's libm."""
 
-import dis
+import ast
 import inspect
 import random
 import sys
@@ -12,8 +12,25 @@ from typing import Any
 from anabranch.algorithms.identity import is_of_user
 
 _EXACT = {"sqrt", "floor", "ceil", "trunc", "fabs", "copysign", "fmod", "frexp", "ldexp", "modf", "isfinite", "isinf"}
-_EXACT |= {"isnan", "gcd", "lcm", "comb", "perm", "factorial", "isqrt", "nextafter", "ulp", "fsum", "prod", "isclose"}
+_EXACT |= {
+    "isnan",
+    "degrees",
+    "radians",
+    "remainder",
+    "gcd",
+    "lcm",
+    "comb",
+    "perm",
+    "factorial",
+    "isqrt",
+    "nextafter",
+    "ulp",
+    "fsum",
+    "prod",
+    "isclose",
+}
 """Functions of `math` whose result is the same on every machine."""
+_POWER = "x ** y of real numbers is the platform's own; use ab.math.pow, or x * x"
 _PACKAGE = str(Path(__file__).parents[1])
 _OURS = {"cbrt": "cbrt", "exp": "exp", "log": "log", "pow": "pow"}
 _CLOCK = {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time"}
@@ -83,17 +100,26 @@ class Calls:
 
 
 def powers(cls: type) -> Iterator[tuple[str, str]]:
-    """Place of each ``**`` with an exponent that is no whole number, in the methods of a class, and what is wrong."""
-    for _, method in inspect.getmembers(cls, inspect.isfunction):
-        if not is_of_user(method.__code__.co_filename):
+    """Place of each ``**`` in the methods of a class and the functions of its module, and what is wrong.
+
+    Powers of real numbers come from the platform's libm, also with a whole exponent: its last bit differs between
+    machines. A power of a whole number that is written in the code is left out.
+    """
+    module = sys.modules.get(cls.__module__)
+    own = inspect.getmembers(module, lambda one: inspect.isfunction(one) and one.__module__ == cls.__module__)
+    for _, function in (*inspect.getmembers(cls, inspect.isfunction), *own):
+        if is_of_user(function.__code__.co_filename):
+            yield from _powers_in(function.__code__)
+
+
+def _powers_in(code: types.CodeType) -> Iterator[tuple[str, str]]:
+    source = Path(code.co_filename)
+    tree = ast.parse(source.read_text("utf-8"))
+    first, last = code.co_firstlineno, max((line for *_, line in code.co_lines() if line), default=code.co_firstlineno)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.BinOp | ast.AugAssign) or not isinstance(node.op, ast.Pow):
             continue
-        before: dis.Instruction | None = None
-        line = method.__code__.co_firstlineno
-        for one in dis.get_instructions(method):
-            line = one.positions.lineno or line if one.positions is not None else line
-            if one.opname == "BINARY_OP" and one.argrepr in {"**", "**="}:
-                constant = before.argval if before is not None and before.opname.startswith("LOAD_") else None
-                if not isinstance(constant, int):
-                    place = f"{Path(method.__code__.co_filename).name}:{line}"
-                    yield place, "x ** y is the platform's own power of real numbers; use ab.math.pow"
-            before = one
+        base = node.left if isinstance(node, ast.BinOp) else node.target
+        whole = isinstance(base, ast.Constant) and isinstance(base.value, int)
+        if first <= node.lineno <= last and not whole:
+            yield f"{source.name}:{node.lineno}", _POWER

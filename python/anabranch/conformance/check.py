@@ -7,19 +7,21 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from anabranch import _core
 from anabranch._core import AlgorithmError, RunError
 from anabranch.algorithms.description import Description
 from anabranch.algorithms.references import load
+from anabranch.algorithms.watchdog import guarded
 from anabranch.conformance.calls import Calls, powers
 from anabranch.conformance.scenarios import scenarios
 from anabranch.scenario import Scenario, ScenarioError
 from anabranch.sentences import tools as say
 from anabranch.sweeps.plan import Cell, Options, plan
 from anabranch.sweeps.process import Process
-from anabranch.sweeps.task import FAILED, REFUSED, Task
+from anabranch.sweeps.task import FAILED, REFUSED, Task, raised_at
 
 _OPTIONS = Options(timeout=60.0)
 
@@ -59,24 +61,36 @@ def check(reference: str, progress: Callable[[int, int], None] | None = None) ->
     ------
     AlgorithmError
         If there is no such class, or if it lacks a method.
+    ScenarioError
+        If no scenario accepts the class, for example because the engine does not know what it needs.
     """
     description = Description(load(reference), reference)
+    prepared, refused, why = dict[str, Cell](), list[str](), list[ScenarioError]()
+    for name, scenario in scenarios().items():
+        try:
+            prepared[name] = _cell(scenario, description)
+        except ScenarioError as refusal:
+            refused.append(name)
+            why.append(refusal)
+    if not prepared:
+        raise why[0]
     faults = [_conformance(description)]
     faults += [say.AT(place=place, what=what) for place, what in dict(powers(description.cls)).items()]
-    runs, refused = list[str](), list[str]()
+    runs = list[str]()
     calls = Calls()
     again = Process()
     try:
-        for number, (name, scenario) in enumerate(scenarios().items()):
-            if progress is not None:
-                progress(number, len(scenarios()))
-            try:
-                cell = _cell(scenario, description)
-            except ScenarioError:
-                refused.append(name)
-                continue
+        for name, cell in prepared.items():
             runs.append(name)
-            faults.append(_run(name, cell, calls, again))
+            try:
+                faults.append(_run(name, cell, calls, again))
+            except (AlgorithmError, RunError) as error:
+                # A method that raises, returns what is not allowed or does not return fails in most
+                # scenarios: one is enough.
+                faults.append(say.IN_SCENARIO(name=name, what=f"{error}{raised_at(error)}"))
+                break
+            if progress is not None:
+                progress(len(runs), len(prepared))
     finally:
         again.end()
     faults += [say.AT(place=place, what=what) for what, place in calls.found.items()]
@@ -90,11 +104,8 @@ def _cell(scenario: Scenario, description: Description) -> Cell:
 
 def _run(name: str, cell: Cell, calls: Calls, again: Process) -> str:
     """Run a scenario here and in another process, which has other hashes of strings; return what is wrong."""
-    try:
-        with calls:
-            summary = cell.scenario.run(1, timeout=_OPTIONS.timeout).summary
-    except (AlgorithmError, RunError) as error:
-        return say.IN_SCENARIO(name=name, what=str(error))
+    with calls:
+        summary = cell.scenario.run(1, timeout=_OPTIONS.timeout).summary
     if summary["status"] != "completed":
         return say.NOT_COMPLETED(name=name, status=summary["status"])
     record = again.perform(Task.of(cell, 1), _OPTIONS)
@@ -110,9 +121,9 @@ def _conformance(description: Description) -> str:
     """What the conformance suite of the engine finds; empty if all holds."""
     with _standard_error() as written:
         try:
-            found = _core.conform(description)
-        except AlgorithmError as error:
-            return say.IN_SUITE(what=str(error), life=_life(written.read_text(errors="replace")))
+            found = guarded(partial(_core.conform, description), _OPTIONS.timeout)
+        except (AlgorithmError, RunError) as error:
+            return say.IN_SUITE(what=f"{error}{raised_at(error)}", life=_life(written.read_text(errors="replace")))
         if found is None:
             return ""
         what = re.sub(r"^panic at \S+: ", "", found)

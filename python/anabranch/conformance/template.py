@@ -11,7 +11,6 @@ from anabranch.algorithms.reduction import Reduction
 from anabranch.algorithms.scheduler import Scheduler
 
 _BASES = (Scheduler, Controller, Detector, Reduction, Judge)
-KINDS = tuple(base.kind for base in _BASES)
 
 _HEAD = '''"""A {kind}. Save this file as mine.py; then
 

@@ -107,7 +107,7 @@ def _close(process: "subprocess.Popen[bytes]") -> None:
 def _failed(task: Task, options: Options, status: int | None, *, late: bool) -> Record:
     """The row of a run that ended its process."""
     if late:
-        why = f"timeout: the run did not end within {options.timeout} s; does an algorithm loop or sleep?"
+        why = f"timeout: the run did not end within {options.timeout:g} s; does an algorithm loop or sleep?"
     else:
         ended = f"signal {-status}" if status is not None and status < 0 else f"status {status}"
         why = f"worker: the process that made this run ended ({ended}); too little memory?"

@@ -126,14 +126,14 @@ def perform(task: Task, options: Options, poll: Callable[[Any], None] | None = N
         except ScenarioError as refusal:
             error = str(refusal)
         except (_core.RunError, _core.AlgorithmError) as failure:
-            status, error = FAILED, f"{failure}{_raised_at(failure)}"
+            status, error = FAILED, f"{failure}{raised_at(failure)}"
         except BaseException as failure:  # a fault of ours, too, is one row and not the end of the sweep
             status, error, summary, events = FAILED, f"{type(failure).__name__}: {failure}", "", ""
     made = (task.key, task.scenario_sha256, task.seed, status, error, str(engine()), machine())
     return Record(*made, summary, series, events)
 
 
-def _raised_at(failure: BaseException) -> str:
+def raised_at(failure: BaseException) -> str:
     """The line of an algorithm that raised, if one did."""
     frames = traceback.extract_tb(failure.__cause__.__traceback__) if failure.__cause__ is not None else []
     return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}, in {frames[-1].name})" if frames else ""
