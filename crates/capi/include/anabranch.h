@@ -861,8 +861,8 @@ int32_t anabranch_set_fast_open_key(struct anabranch_host *host, uint16_t port, 
 int32_t anabranch_forget_fast_open_servers(struct anabranch_host *host);
 
 /*
- Writes 1 to `has` if a connection that opens at `now` would begin with a Fast Open cookie, so that
- what is written at once leaves with the SYN; else 0.
+ Writes 1 to `has` if a connection that opens at `now` would begin with a Fast Open cookie, so
+ that what is written at once leaves with the SYN; else 0.
  */
 int32_t anabranch_has_fast_open_cookie(struct anabranch_host *host,
                                        uint64_t now,
@@ -953,9 +953,10 @@ int32_t anabranch_manage_paths(struct anabranch_host *host,
 
 /*
  Takes the next subflow that the path manager of any connection wants, with local port 0; writes
- the number of the connection to `connection`, and 1 to `backup` if it is to be a backup. Open it
- with [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow); if that fails, or no
- route leads there, call [`anabranch_join_failed`]. Poll after events and at timeouts.
+ the number of the connection to `connection`, and 1 to `backup` if it is to be a backup. Open
+ the subflow with [`anabranch_open_subflow`](crate::opening::anabranch_open_subflow). If that
+ fails, or the host has no route to the peer's address, call [`anabranch_join_failed`]. Call this
+ function after each event of the host and when the host's timeout has passed.
  */
 int32_t anabranch_poll_join(struct anabranch_host *host,
                             uint64_t now,
@@ -965,7 +966,7 @@ int32_t anabranch_poll_join(struct anabranch_host *host,
 
 /*
  The subflow `tuple`, which [`anabranch_poll_join`] has given, could not be opened: the path
- manager wants it again after 10 s.
+ manager wants it again after 10 s. Do not call this after `ANABRANCH_NEVER`.
  */
 int32_t anabranch_join_failed(struct anabranch_host *host,
                               uint64_t now,

@@ -164,7 +164,7 @@ pub unsafe extern "C" fn anabranch_poll_join(
 }
 
 /// The subflow `tuple`, which [`anabranch_poll_join`] has given, could not be opened: the path
-/// manager wants it again after 10 s.
+/// manager wants it again after 10 s. Do not call this after `ANABRANCH_NEVER`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anabranch_join_failed(
     host: *mut anabranch_host,

@@ -154,7 +154,7 @@ Octets32(double octets)
 /// Tells \p to of a change, and keeps the new value in \p before.
 template <class T>
 void
-Tell(const TracedCallback<uint64_t, uint32_t, T, T>& to, uint64_t connection, uint32_t subflow, T& before, T now)
+TraceChange(const TracedCallback<uint64_t, uint32_t, T, T>& to, uint64_t connection, uint32_t subflow, T& before, T now)
 {
     if (before != now)
     {
@@ -235,7 +235,7 @@ AnabranchL4Protocol::GetTypeId()
                             MakeTraceSourceAccessor(&P::m_retransmissionTrace),
                             segment)
             .AddTraceSource("Tx", "A segment is sent.", MakeTraceSourceAccessor(&P::m_txTrace), segment)
-            .AddTraceSource("Rx", "A segment arrives.", MakeTraceSourceAccessor(&P::m_rxTrace), segment)
+            .AddTraceSource("Rx", "A segment arrives. Not traced: the SYN and the ACK with which the peer opens a subflow.", MakeTraceSourceAccessor(&P::m_rxTrace), segment)
             .AddTraceSource("Subflow",
                             "A subflow opens (\"opened\") or ends, and why.",
                             MakeTraceSourceAccessor(&P::m_subflowTrace),
@@ -361,8 +361,9 @@ AnabranchL4Protocol::Now() const
 
 // ---- segments -----------------------------------------------------------------------------------
 
+template <class Header, class Interface>
 enum IpL4Protocol::RxStatus
-AnabranchL4Protocol::Receive(Ptr<Packet> p, const Ipv4Header& header, Ptr<Ipv4Interface> in)
+AnabranchL4Protocol::Dispatch(Ptr<Packet> p, const Header& header, Ptr<Interface> in, uint8_t trafficClass)
 {
     uint8_t ports[4] = {};
     p->CopyData(ports, sizeof ports);
@@ -374,23 +375,19 @@ AnabranchL4Protocol::Receive(Ptr<Packet> p, const Ipv4Header& header, Ptr<Ipv4In
     return Arrive(p,
                   ToEngine(header.GetSource(), ports[0] << 8 | ports[1]),
                   ToEngine(header.GetDestination(), port),
-                  header.GetTos() & 3);
+                  trafficClass & 3);
+}
+
+enum IpL4Protocol::RxStatus
+AnabranchL4Protocol::Receive(Ptr<Packet> p, const Ipv4Header& header, Ptr<Ipv4Interface> in)
+{
+    return Dispatch(p, header, in, header.GetTos());
 }
 
 enum IpL4Protocol::RxStatus
 AnabranchL4Protocol::Receive(Ptr<Packet> p, const Ipv6Header& header, Ptr<Ipv6Interface> in)
 {
-    uint8_t ports[4] = {};
-    p->CopyData(ports, sizeof ports);
-    const uint16_t port = ports[2] << 8 | ports[3];
-    if (m_tcp && !m_ports.count(port))
-    {
-        return m_tcp->Receive(p, header, in);
-    }
-    return Arrive(p,
-                  ToEngine(header.GetSource(), ports[0] << 8 | ports[1]),
-                  ToEngine(header.GetDestination(), port),
-                  header.GetTrafficClass() & 3);
+    return Dispatch(p, header, in, header.GetTrafficClass());
 }
 
 enum IpL4Protocol::RxStatus
@@ -441,6 +438,21 @@ AnabranchL4Protocol::Arrive(Ptr<Packet> p, const anabranch_address& from, const 
     return RX_OK;
 }
 
+namespace
+{
+
+/// The 4-tuple and the sequence number of the segment that an ICMP message quotes; \p p: its first
+/// eight octets.
+template <class IpAddress>
+std::pair<anabranch_tuple, uint32_t>
+Quoted(IpAddress source, IpAddress destination, const uint8_t p[8])
+{
+    return {{ToEngine(source, p[0] << 8 | p[1]), ToEngine(destination, p[2] << 8 | p[3])},
+            uint32_t(p[4]) << 24 | p[5] << 16 | p[6] << 8 | p[7]};
+}
+
+} // namespace
+
 void
 AnabranchL4Protocol::ReceiveIcmp(Ipv4Address source,
                                  uint8_t ttl,
@@ -451,19 +463,16 @@ AnabranchL4Protocol::ReceiveIcmp(Ipv4Address source,
                                  Ipv4Address payloadDestination,
                                  const uint8_t payload[8])
 {
-    const uint16_t port = payload[0] << 8 | payload[1];
-    if (m_tcp && !m_ports.count(port))
+    const auto [tuple, seq] = Quoted(payloadSource, payloadDestination, payload);
+    if (m_tcp && !m_ports.count(tuple.local.port))
     {
         m_tcp->ReceiveIcmp(source, ttl, type, code, info, payloadSource, payloadDestination, payload);
-        return;
     }
-    const anabranch_tuple tuple{ToEngine(payloadSource, port),
-                                ToEngine(payloadDestination, payload[2] << 8 | payload[3])};
-    const uint32_t seq = uint32_t(payload[4]) << 24 | payload[5] << 16 | payload[6] << 8 | payload[7];
-    if (type == 3 || type == 11 || type == 12)
+    else if (type == 3 || type == 11 || type == 12)
     {
-        // RFC 9293 3.9.2.2: net, host and source route unreachable may pass.
-        const bool hard = type == 3 && code != 0 && code != 1 && code != 5;
+        // RFC 9293 3.9.2.2: soft are net, host and source route unreachable. "Fragmentation needed"
+        // without an MTU comes from a router older than RFC 1191.
+        const bool hard = type == 3 && code != 0 && code != 1 && code != 4 && code != 5;
         Message(tuple, seq, type == 3 && code == 4 ? info & 0xffff : 0, hard);
     }
 }
@@ -478,18 +487,15 @@ AnabranchL4Protocol::ReceiveIcmp(Ipv6Address source,
                                  Ipv6Address payloadDestination,
                                  const uint8_t payload[8])
 {
-    const uint16_t port = payload[0] << 8 | payload[1];
-    if (m_tcp && !m_ports.count(port))
+    const auto [tuple, seq] = Quoted(payloadSource, payloadDestination, payload);
+    if (m_tcp && !m_ports.count(tuple.local.port))
     {
         m_tcp->ReceiveIcmp(source, ttl, type, code, info, payloadSource, payloadDestination, payload);
-        return;
     }
-    const anabranch_tuple tuple{ToEngine(payloadSource, port),
-                                ToEngine(payloadDestination, payload[2] << 8 | payload[3])};
-    const uint32_t seq = uint32_t(payload[4]) << 24 | payload[5] << 16 | payload[6] << 8 | payload[7];
-    if (type >= 1 && type <= 4)
+    else if (type >= 1 && type <= 4)
     {
-        // RFC 4443: 1 unreachable (0 no route, 3 address may pass), 2 too big, 3 time exceeded, 4 parameter.
+        // RFC 4443: 1 unreachable (soft are 0, no route, and 3, address), 2 too big, 3 time exceeded, 4
+        // parameter problem.
         Message(tuple, seq, type == 2 ? info : 0, type == 1 && code != 0 && code != 3);
     }
 }
@@ -719,6 +725,15 @@ AnabranchL4Protocol::Pump()
     TraceStates();
     m_touched.clear();
     m_pumping = false;
+    if (m_again)
+    {
+        // A callback of TraceStates has used a socket.
+        PumpSoon();
+    }
+    if (!m_over.empty() && Now() >= m_swept + 1000000000)
+    {
+        Sweep();
+    }
     SetTimer();
 }
 
@@ -731,12 +746,13 @@ AnabranchL4Protocol::SetTimer()
         return;
     }
     // A timer that is early is left alone: most deadlines move on before they come, and ns-3 also counts
-    // events that were cancelled.
+    // events that were cancelled. A delay takes at least one step of ns-3's time resolution.
     const uint64_t now = Now();
-    if (!m_timer.IsRunning() || m_timer.GetTs() > std::max(at, now))
+    const Time delay = at > now ? Max(NanoSeconds(at - now), TimeStep(1)) : TimeStep(0);
+    if (!m_timer.IsRunning() || Simulator::GetDelayLeft(m_timer) > delay)
     {
         m_timer.Cancel();
-        m_timer = Simulator::Schedule(NanoSeconds(at > now ? at - now : 0), &AnabranchL4Protocol::OnTimer, this);
+        m_timer = Simulator::Schedule(delay, &AnabranchL4Protocol::OnTimer, this);
     }
 }
 
@@ -754,18 +770,19 @@ AnabranchL4Protocol::OnTimer()
     {
         SetTimer();
     }
-    // Connections that have ended are forgotten together, at most once a second.
-    if (!m_over.empty() && Now() >= m_swept + 1000000000)
+}
+
+void
+AnabranchL4Protocol::Sweep()
+{
+    m_swept = Now();
+    anabranch_connection_info info{};
+    info.size = sizeof info;
+    for (auto connection : std::set<uint64_t>(m_over))
     {
-        m_swept = Now();
-        anabranch_connection_info info{};
-        info.size = sizeof info;
-        for (auto connection : std::set<uint64_t>(m_over))
+        if (anabranch_connection_state(m_host, connection, &info) == ANABRANCH_GONE)
         {
-            if (anabranch_connection_state(m_host, connection, &info) == ANABRANCH_GONE)
-            {
-                Forget(connection);
-            }
+            Forget(connection);
         }
     }
 }
@@ -784,10 +801,7 @@ AnabranchL4Protocol::Bind(uint64_t connection, uint32_t subflow, const anabranch
     {
         // The number of a join that failed is used again.
         m_subflows.erase(known);
-        if (--m_ports[known.local.port] == 0)
-        {
-            m_ports.erase(known.local.port);
-        }
+        ReleasePort(known.local.port);
     }
     known = tuple;
     m_subflows[tuple] = Subflow(connection, subflow);
@@ -806,19 +820,34 @@ AnabranchL4Protocol::Forget(uint64_t connection)
         {
             m_subflows.erase(subflow);
         }
-        if (--m_ports[i->second.local.port] == 0)
-        {
-            m_ports.erase(i->second.local.port);
-        }
+        ReleasePort(i->second.local.port);
     }
     m_tuples.erase(first, last);
-    m_told.erase(connection);
+    m_reported.erase(connection);
     m_over.erase(connection);
     m_sockets.erase(connection);
 }
 
+void
+AnabranchL4Protocol::ReleasePort(uint16_t port)
+{
+    auto users = m_ports.find(port);
+    if (--users->second == 0)
+    {
+        m_ports.erase(users);
+    }
+}
+
+bool
+AnabranchL4Protocol::IsBound(uint16_t port) const
+{
+    return std::any_of(m_all.begin(), m_all.end(), [port](const AnabranchSocket* socket) {
+        return socket->m_bound && socket->m_tuple.local.port == port;
+    });
+}
+
 uint16_t
-AnabranchL4Protocol::DrawListeningPort() const
+AnabranchL4Protocol::DrawPort() const
 {
     uint16_t port = 32768;
     while (m_ports.count(port) && port < 49151)
@@ -866,7 +895,7 @@ AnabranchL4Protocol::TraceStates()
         {
             continue;
         }
-        auto& told = m_told[connection];
+        auto& told = m_reported[connection];
         told.resize(std::max<size_t>(told.size(), all.subflows));
         for (uint32_t s = 0; s < all.subflows; s++)
         {
@@ -876,12 +905,12 @@ AnabranchL4Protocol::TraceStates()
                 continue;
             }
             auto& last = told[s];
-            Tell(m_cwndTrace, connection, s, last.cwnd, Octets32(info.cwnd));
-            Tell(m_ssthreshTrace, connection, s, last.ssthresh, Octets32(info.ssthresh));
-            Tell(m_inFlightTrace, connection, s, last.inFlight, Octets32(info.in_flight));
-            Tell(m_stateTrace, connection, s, last.state, uint32_t(ToState(info.state)));
-            Tell(m_rttTrace, connection, s, last.rtt, NanoSeconds(info.srtt));
-            Tell(m_rtoTrace, connection, s, last.rto, NanoSeconds(info.rto));
+            TraceChange(m_cwndTrace, connection, s, last.cwnd, Octets32(info.cwnd));
+            TraceChange(m_ssthreshTrace, connection, s, last.ssthresh, Octets32(info.ssthresh));
+            TraceChange(m_inFlightTrace, connection, s, last.inFlight, Octets32(info.in_flight));
+            TraceChange(m_stateTrace, connection, s, last.state, uint32_t(ToState(info.state)));
+            TraceChange(m_rttTrace, connection, s, last.rtt, NanoSeconds(info.srtt));
+            TraceChange(m_rtoTrace, connection, s, last.rto, NanoSeconds(info.rto));
         }
     }
 }

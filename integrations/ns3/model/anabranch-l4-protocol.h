@@ -13,6 +13,7 @@
 #include <ns3/node.h>
 #include <ns3/tcp-header.h>
 #include <ns3/traced-callback.h>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -37,7 +38,7 @@ class AnabranchL4Protocol : public IpL4Protocol
     AnabranchL4Protocol();
     ~AnabranchL4Protocol() override;
 
-    /// Takes the place of TCP on \p node, which needs an Internet stack; done already: changes nothing.
+    /// Replaces TCP on \p node, which needs an Internet stack. A second call changes nothing.
     void Install(Ptr<Node> node);
 
     Ptr<Socket> CreateSocket();
@@ -66,9 +67,9 @@ class AnabranchL4Protocol : public IpL4Protocol
     DownTargetCallback GetDownTarget() const override;
     DownTargetCallback6 GetDownTarget6() const override;
 
-    /// An address of this node has come or gone. A node with list routing (IPv4's default) reports it by
-    /// itself. With another routing protocol (IPv6's default) it is noticed when the next segment is
-    /// sent or arrives, at most every 100 ms; call this to have it noticed at once.
+    /// Tells all connections that an address of this node was added or removed. A node with list
+    /// routing (IPv4's default) calls this by itself. Other routing protocols (IPv6's default) do not:
+    /// the change is then noticed when a segment is sent or arrives, at most every 100 ms.
     void AddressChanged(const anabranch_address& address, bool present);
 
     typedef void (*NumberCallback)(uint64_t connection, uint32_t subflow, uint32_t before, uint32_t after);
@@ -85,8 +86,8 @@ class AnabranchL4Protocol : public IpL4Protocol
   private:
     friend class AnabranchSocket;
 
-    /// What a subflow's trace sources have told last.
-    struct Told
+    /// Values last reported to the trace sources of a subflow.
+    struct LastReported
     {
         uint32_t cwnd{0};
         uint32_t ssthresh{UINT32_MAX};
@@ -96,6 +97,9 @@ class AnabranchL4Protocol : public IpL4Protocol
         Time rto;
     };
 
+    /// Passes an arriving segment to TCP, if its port is not ours, or else to Arrive().
+    template <class Header, class Interface>
+    enum RxStatus Dispatch(Ptr<Packet> p, const Header& header, Ptr<Interface> in, uint8_t trafficClass);
     /// A segment for one of our ports, of either family.
     enum RxStatus Arrive(Ptr<Packet> p, const anabranch_address& from, const anabranch_address& to, uint8_t ecn);
     /// Passes an ICMP message about a segment of ours to the engine.
@@ -123,7 +127,7 @@ class AnabranchL4Protocol : public IpL4Protocol
     Ptr<Ipv4Route> Route4(Ptr<Packet> packet, const anabranch_tuple& tuple, bool onlyOwnDevice) const;
     Ptr<Ipv6Route> Route6(Ptr<Packet> packet, const anabranch_tuple& tuple, bool onlyOwnDevice) const;
     bool HasRoute(const anabranch_tuple& tuple, bool onlyOwnDevice) const;
-    /// The address from which a connection to \p remote leaves; of family 0: there is no route.
+    /// Source address of the route to \p remote; family 0 if there is no route.
     anabranch_address SourceFor(const anabranch_address& remote) const;
     /// Our addresses of a family, without those that reach only this node or one link.
     std::vector<anabranch_address> Locals(uint8_t family) const;
@@ -139,7 +143,14 @@ class AnabranchL4Protocol : public IpL4Protocol
     /// Notes a subflow of a connection: segments for its port are ours.
     void Bind(uint64_t connection, uint32_t subflow, const anabranch_tuple& tuple);
     void Forget(uint64_t connection);
-    uint16_t DrawListeningPort() const;
+    /// Forgets closed connections that the engine has forgotten, and frees their ports.
+    void Sweep();
+    /// Counts one user of a local port less.
+    void ReleasePort(uint16_t port);
+    /// Returns true if a socket is bound to a local port.
+    bool IsBound(uint16_t port) const;
+    /// A local port that nobody uses; 0 if there is none.
+    uint16_t DrawPort() const;
     uint64_t Now() const;
 
     typedef std::pair<uint64_t, uint32_t> Subflow;
@@ -163,11 +174,12 @@ class AnabranchL4Protocol : public IpL4Protocol
     std::map<uint16_t, uint32_t> m_ports;           //!< Our local ports, and how many sockets and subflows use each.
     std::map<anabranch_tuple, Subflow, Before> m_subflows;
     std::map<Subflow, anabranch_tuple> m_tuples;
-    std::set<uint64_t> m_over;                      //!< Closed connections that the engine may still know.
-    uint64_t m_swept;                               //!< When m_over was last looked through.
+    std::set<uint64_t> m_over; //!< Closed connections; the engine may still hold TIME-WAIT.
+    uint64_t m_swept;          //!< Time of the last Sweep, in ns.
     std::deque<anabranch_event> m_events;
-    std::map<uint8_t, std::vector<anabranch_address>> m_locals; //!< Of families without list routing.
-    uint64_t m_compared;                            //!< When they were last compared.
+    /// Addresses of each family without list routing; empty before the first comparison.
+    std::map<uint8_t, std::optional<std::vector<anabranch_address>>> m_locals;
+    uint64_t m_compared; //!< Time of the last CompareAddresses, in ns.
     EventId m_timer;
     EventId m_soon;
     bool m_pumping;
@@ -179,7 +191,7 @@ class AnabranchL4Protocol : public IpL4Protocol
     uint32_t m_policy;
     DownTargetCallback m_down;
     DownTargetCallback6 m_down6;
-    std::map<uint64_t, std::vector<Told>> m_told;
+    std::map<uint64_t, std::vector<LastReported>> m_reported;
     std::set<uint64_t> m_touched;                   //!< Connections whose state may have changed.
 
     TracedCallback<uint64_t, uint32_t, uint32_t, uint32_t> m_cwndTrace;

@@ -229,30 +229,33 @@ AnabranchL4Protocol::Observe()
 void
 AnabranchL4Protocol::CompareAddresses()
 {
+    auto in = [](const anabranch_address& a, const std::vector<anabranch_address>& all) {
+        return std::any_of(all.begin(), all.end(), [&](const anabranch_address& b) {
+            return std::memcmp(&a, &b, sizeof a) == 0;
+        });
+    };
     for (auto& [family, before] : m_locals)
     {
-        auto now = Locals(family);
-        auto in = [](const anabranch_address& a, const std::vector<anabranch_address>& all) {
-            return std::any_of(all.begin(), all.end(), [&](const anabranch_address& b) {
-                return std::memcmp(&a, &b, sizeof a) == 0;
-            });
-        };
-        std::swap(before, now);
-        for (const auto& address : now)
+        const auto now = Locals(family);
+        if (before)
         {
-            if (!in(address, before))
+            for (const auto& address : *before)
             {
-                AddressChanged(address, false);
+                if (!in(address, now))
+                {
+                    AddressChanged(address, false);
+                }
+            }
+            for (const auto& address : now)
+            {
+                if (!in(address, *before))
+                {
+                    AddressChanged(address, true);
+                }
             }
         }
-        for (const auto& address : before)
-        {
-            // The first time every address is new, and every connection has been told of it.
-            if (!now.empty() && !in(address, now))
-            {
-                AddressChanged(address, true);
-            }
-        }
+        // Connections know the addresses of the first comparison from ManagePaths.
+        before = now;
     }
 }
 
@@ -457,9 +460,13 @@ AnabranchL4Protocol::Join()
         {
             auto from = tuple;
             from.local.port = port;
-            if (anabranch_open_subflow(m_host, connection, &from, backup, &subflow) == ANABRANCH_OK)
+            const int code = anabranch_open_subflow(m_host, connection, &from, backup, &subflow);
+            if (code == ANABRANCH_OK)
             {
                 Bind(connection, subflow, from);
+            }
+            if (code == ANABRANCH_OK || code == ANABRANCH_NEVER)
+            {
                 continue;
             }
         }

@@ -72,6 +72,10 @@ AnabranchSocket::~AnabranchSocket()
 {
     if (m_protocol)
     {
+        if (m_bound)
+        {
+            m_protocol->ReleasePort(m_tuple.local.port);
+        }
         m_protocol->m_all.erase(this);
     }
 }
@@ -141,15 +145,16 @@ AnabranchSocket::Bind(const Address& address)
     {
         return Fail(ERROR_INVAL);
     }
+    m_protocol->Sweep();
     if (local.port == 0)
     {
-        local.port = m_protocol->DrawListeningPort();
+        local.port = m_protocol->DrawPort();
         if (local.port == 0)
         {
             return Fail(ERROR_ADDRNOTAVAIL);
         }
     }
-    else if (m_protocol->m_ports.count(local.port))
+    else if (m_protocol->IsBound(local.port))
     {
         return Fail(ERROR_ADDRINUSE);
     }
@@ -764,10 +769,7 @@ AnabranchSocket::Close()
             m_protocol->m_listeners.erase(listener);
         }
         m_bound = false;
-        if (--m_protocol->m_ports[port] == 0)
-        {
-            m_protocol->m_ports.erase(port);
-        }
+        m_protocol->ReleasePort(port);
     }
     if (m_connection)
     {
