@@ -242,19 +242,19 @@ class Arrivals:
         """Of the segments that were never retransmitted, the one sent last: time in seconds, end."""
     @property
     def original_ns(self) -> tuple[int, int] | None:
-        """The same with the time in nanoseconds."""
+        """`original`, with the time in nanoseconds."""
     @property
     def copy(self) -> tuple[float, int] | None:
         """Of the segments that were retransmitted, the one sent last: time in seconds, end."""
     @property
     def copy_ns(self) -> tuple[int, int] | None:
-        """The same with the time in nanoseconds."""
+        """`copy`, with the time in nanoseconds."""
     @property
     def lowest(self) -> tuple[float, int] | None:
         """Of the segments that were never retransmitted, the lowest: time in seconds, end."""
     @property
     def lowest_ns(self) -> tuple[int, int] | None:
-        """The same with the time in nanoseconds."""
+        """`lowest`, with the time in nanoseconds."""
 
 class AckSample:
     """What one acknowledgement says about a subflow. Sequence numbers are unwrapped: they grow without end."""
@@ -690,10 +690,7 @@ class Scoreboard:
     def front_is_lost(self) -> bool:
         """Returns True if the oldest segment in flight is marked lost."""
     def front_is_retransmitted(self) -> bool:
-        """Returns True if the oldest segment in flight was retransmitted.
-
-        Since then it was neither acknowledged nor lost again since.
-        """
+        """Returns True if the oldest segment in flight was retransmitted and not lost again since."""
     def update_lost(self, octets: int, islands: int) -> None:
         """Mark the segments lost for which IsLost of RFC 6675 4 holds.
 

@@ -9,7 +9,7 @@ _OF_RUN = ("_seed", "_recorder")
 
 
 def shown(value: Any) -> str:
-    """All attributes of an object, and of the objects in them; what the engine shows counts by its type.
+    """All attributes of an object and of nested objects, as text; engine views show only their type.
 
     >>> class Counter:
     ...     def __init__(self):

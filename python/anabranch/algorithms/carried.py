@@ -1,4 +1,4 @@
-"""The code of classes as octets, for processes that cannot import it: workers of sweeps, here or on other machines."""
+"""Serializes the code of algorithm classes for sweep workers that cannot import it."""
 
 import contextlib
 import io

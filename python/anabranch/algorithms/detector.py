@@ -57,10 +57,10 @@ class Detector(Algorithm, ABC):
         """The scoreboard has processed an acknowledgement: mark lost segments there."""
 
     def ignores_progress(self) -> bool:
-        """Whether it need not be told of an acknowledgement of new data that can mean nothing to it.
+        """Return True to skip `on_ack` and `finding` for ACKs in undisturbed transfer. Asked once.
 
-        That is one that comes while nothing is SACKed, no duplicate has come, no recovery is in progress, and none of
-        the data was sent twice. True makes runs faster. Asked once, when the object has been made.
+        Skipped are ACKs of new data while no segment is SACKed or was retransmitted, no duplicate ACK
+        has come, and no recovery is in progress. True makes runs faster.
         """
         return False
 
@@ -88,7 +88,7 @@ class Detector(Algorithm, ABC):
 
     @abstractmethod
     def limited_transmit(self, duplicates: int) -> int:
-        """Segments that may be sent beyond the window after so many duplicate acknowledgements (RFC 3042).
+        """Segments allowed beyond cwnd after this many duplicate ACKs (RFC 3042).
 
         Asked when the scoreboard cannot tell that as many segments have arrived.
         """
@@ -102,7 +102,7 @@ class Detector(Algorithm, ABC):
         return 0
 
     def take_reordered(self) -> int | None:
-        """FlightSize in octets before a hole that was filled without a loss, or None (RFC 4653 3.3).
+        """FlightSize (octets) at a reordering event that ended without loss; None if none ended (RFC 4653 3.3).
 
         Asked after each acknowledgement of new data.
         """

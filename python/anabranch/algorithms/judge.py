@@ -65,14 +65,15 @@ class Judge(Algorithm, ABC):
         -------
         str or Reordered
             ``"pending"``: nothing new; ``"probe"``: send new data and retransmit nothing until the next verdict
-            (F-RTO); ``"genuine"`` or ``"spurious"``: of the last episode; or ``ab.Reordered(hold, undo)``.
+            (F-RTO); ``"genuine"`` or ``"spurious"``: the verdict on the latest loss episode; or
+            ``ab.Reordered(hold, undo)``.
         """
 
     def ignores_progress(self) -> bool:
-        """Whether it need not be told of an acknowledgement of new data that can mean nothing to it.
+        """Return True to skip `on_ack` for ACKs in undisturbed transfer. Asked once.
 
-        That is one that comes without SACK blocks, while no duplicate has come, no recovery is in progress, and none of
-        the data was sent twice. True makes runs faster. Asked once, when the object has been made.
+        Skipped are ACKs of new data without SACK blocks while no segment was retransmitted, no
+        duplicate ACK has come, and no recovery is in progress. True makes runs faster.
         """
         return False
 

@@ -1,4 +1,4 @@
-"""Where an algorithm written in Python came from, as a result keeps it, and whether it is still the same."""
+"""Records which Python class made a result, and checks that its code has not changed."""
 
 import hashlib
 import os
@@ -58,8 +58,8 @@ def same(stored: Mapping[str, Any], folder: Path, python: str) -> str:
         then = stored["file_sha256"]
         hashes = f"SHA-256 {now and now[:12]}, then {then and then[:12]}"
         raise AlgorithmError(f"{what}: {file} was changed after the run ({hashes}); {remedy}")
-    alike = platform.python_version_tuple()[:2] == tuple(python.split(".")[:2])
-    if alike and identity(cls) != stored["sha256"]:
+    same_python = platform.python_version_tuple()[:2] == tuple(python.split(".")[:2])
+    if same_python and identity(cls) != stored["sha256"]:
         raise AlgorithmError(
             f"{what}: code that {shown(name)} uses was changed after the run "
             f"(SHA-256 {identity(cls)[:12]}, then {stored['sha256'][:12]}); {remedy}"
@@ -86,7 +86,7 @@ def _found(stored: Mapping[str, Any], folder: Path) -> str:
 
 
 class StandIn:
-    """What the engine is told of a class that is not here; it cannot make an object."""
+    """Description of a class whose file is missing; it cannot create an instance."""
 
     def __init__(self, stored: Mapping[str, Any]) -> None:
         self.kind = stored["kind"]

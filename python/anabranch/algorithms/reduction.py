@@ -71,7 +71,7 @@ class Reduction(Algorithm, ABC):
         return window
 
     def is_proportional(self) -> bool:
-        """Whether what is in flight comes down with what is delivered.
+        """Return True if in_flight falls in proportion to delivered octets, as in PRR (RFC 9937).
 
         Then a lost retransmission has its response (RFC 8985 9.3); otherwise the window is cut again.
         """

@@ -156,7 +156,7 @@ fn send(i: i64, offer: &Offer<'_>) -> Result<Decision, String> {
 }
 
 fn absent(i: impl std::fmt::Display, offer: &Offer<'_>) -> String {
-    format!("returned {i}, but subflows are 0 to {}", offer.paths.len().saturating_sub(1))
+    format!("returned {i}; valid indices of offer.paths are 0 to {}", offer.paths.len().saturating_sub(1))
 }
 
 fn cannot_send(i: usize) -> String {

@@ -65,15 +65,15 @@ copied_view! {
     {
         /// Of the segments that were never retransmitted, the one sent last: time in seconds, end.
         original: Option<(f64, u64)> = a.original.map(at_seconds);
-        /// The same with the time in nanoseconds.
+        /// `original`, with the time in nanoseconds.
         original_ns: Option<(u64, u64)> = a.original.map(at_nanoseconds);
         /// Of the segments that were retransmitted, the one sent last: time in seconds, end.
         copy: Option<(f64, u64)> = a.copy.map(at_seconds);
-        /// The same with the time in nanoseconds.
+        /// `copy`, with the time in nanoseconds.
         copy_ns: Option<(u64, u64)> = a.copy.map(at_nanoseconds);
         /// Of the segments that were never retransmitted, the lowest: time in seconds, end.
         lowest: Option<(f64, u64)> = a.lowest.map(|(end, at)| at_seconds((at, end)));
-        /// The same with the time in nanoseconds.
+        /// `lowest`, with the time in nanoseconds.
         lowest_ns: Option<(u64, u64)> = a.lowest.map(|(end, at)| at_nanoseconds((at, end)));
     }
     also {}
