@@ -198,7 +198,8 @@ ifneq ($(NS3),)
 ns3-test ns3-test-long: capi-stage
 	ln -sfn "$(CURDIR)/integrations/ns3" "$(NS3)/contrib/anabranch"
 	cd "$(NS3)" && ANABRANCH_ROOT="$(CURDIR)/target/capi" \
-		./ns3 configure --build-profile=optimized --enable-examples --enable-tests --enable-modules=anabranch
+		./ns3 configure --build-profile=optimized --enable-examples --enable-tests --enable-modules=anabranch \
+		--filter-module-examples-and-tests=anabranch
 	cd "$(NS3)" && ./ns3 build
 	cd "$(NS3)" && ./test.py --no-build --suite=anabranch --fullness=$(if $(filter %-long,$@),EXTENSIVE,QUICK)
 	cd "$(NS3)" && ./ns3 run --no-build anabranch-two-links

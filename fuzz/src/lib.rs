@@ -8,7 +8,7 @@
 //! - [`input`]: octets as a source of choices
 //! - [`driver`]: seeds, mutations, what is kept
 //! - [`targets`]: one file each; its head says what must hold
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod driver;
 pub mod input;

@@ -106,4 +106,5 @@ targets! {
     scenario: 30_000,
     link: 2_000,
     script: 5_000,
+    interface: 3_000,
 }

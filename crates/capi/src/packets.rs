@@ -276,6 +276,9 @@ pub unsafe extern "C" fn anabranch_fill_checksums(segment: *mut anabranch_segmen
         if !(tcp::HEADER_LEN..=60).contains(&header_len) || (s.dss_checksum != 0 && at + 2 > header_len) {
             return fault(ANABRANCH_ARGUMENT, "the segment is none that anabranch_poll_segment has filled in");
         }
+        if s.payload_len > u32::from(u16::MAX) {
+            return fault(ANABRANCH_ARGUMENT, format!("payload_len is {}: at most {}", s.payload_len, u16::MAX));
+        }
         let header = &mut s.header[..header_len];
         if s.dss_checksum != 0 {
             let field = checksum::Sum(!u16::from_be_bytes([header[at], header[at + 1]]));

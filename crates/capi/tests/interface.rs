@@ -591,6 +591,9 @@ fn damaged_segments_and_packets_are_dropped() {
     s.tuple = t;
     // SAFETY: as above.
     fails(unsafe { anabranch_fill_checksums(&mut s, null()) }, ANABRANCH_ARGUMENT, "anabranch_poll_segment");
+    (s.header_len, s.payload_len) = (20, u32::MAX);
+    // SAFETY: as above.
+    fails(unsafe { anabranch_fill_checksums(&mut s, null()) }, ANABRANCH_ARGUMENT, "payload_len is 4294967295");
 }
 
 #[test]

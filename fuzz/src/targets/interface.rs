@@ -9,6 +9,7 @@ use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
 
 use anabranch::address::{anabranch_address, anabranch_tuple};
+use anabranch::algorithms::anabranch_algorithms;
 use anabranch::config::{anabranch_config, anabranch_config_free, anabranch_config_new};
 use anabranch::events::{anabranch_event, anabranch_poll_event};
 use anabranch::host::{anabranch_host, anabranch_host_free, anabranch_host_new, anabranch_host_options};
@@ -409,6 +410,8 @@ impl World<'_> {
                     let mut s: anabranch_segment = std::mem::zeroed();
                     (s.header_len, s.dss_checksum, s.tuple) = (self.i.u8(), self.i.u8(), tuple);
                     (s.dss_checksum_at, s.payload_len) = (self.i.u32(), self.i.u32());
+                    let (header, len) = (octets.as_ptr(), octets.len());
+                    anabranch_verify_checksum(&tuple, header, len, header, len);
                     anabranch_fill_checksums(&mut s, null())
                 }
                 104 => {
@@ -443,9 +446,20 @@ impl World<'_> {
                     info.size = size_of::<anabranch_subflow_info>() as u32;
                     anabranch_subflow_state(host, self.now, id, u32::from(self.i.u8() & 7), &mut info)
                 }
-                _ => {
+                121..=125 => {
                     let (mut ids, mut count) = ([0; 4], self.i.below(5));
                     anabranch_connections(host, ids.as_mut_ptr(), &mut count)
+                }
+                126 => {
+                    let mut list = null();
+                    anabranch_algorithms(&mut list)
+                }
+                // Null pointers.
+                _ => {
+                    assert!(anabranch_poll_event(host, null_mut()) < 0);
+                    assert!(anabranch_handle_packet(host, self.now, null(), 60) < 0);
+                    assert!(anabranch_connect(host, self.now, null(), self.config, null_mut()) < 0);
+                    anabranch_close(null_mut(), id)
                 }
             }
         }

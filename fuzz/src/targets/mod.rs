@@ -2,6 +2,7 @@
 
 pub mod capture;
 pub mod endpoint;
+pub mod interface;
 pub mod link;
 pub mod options;
 pub mod packet;
@@ -24,6 +25,7 @@ pub const TARGETS: &[Target] = &[
     scenario::TARGET,
     link::TARGET,
     script::TARGET,
+    interface::TARGET,
 ];
 
 /// A number for a kind of input.
