@@ -3,8 +3,9 @@
 use std::net::IpAddr;
 use std::num::NonZeroU16;
 
-use super::endpoint::{ConnectionId, Endpoint};
+use super::endpoint::Endpoint;
 use super::error::{AdvertiseError, Gone};
+use super::identity::ConnectionId;
 use super::keep::Keep;
 use crate::event::SubflowId;
 

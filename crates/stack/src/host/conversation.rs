@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::num::NonZeroU16;
 
-use super::endpoint::Addresses;
 use super::error::JoinError;
+use super::identity::Addresses;
 use super::keep::Keep;
 use super::table::Tuples;
 use crate::Connection;
