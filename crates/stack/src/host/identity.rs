@@ -19,7 +19,7 @@ impl Addresses {
     }
 }
 
-/// Identifies a connection of an [`Endpoint`], by a number from 1 on. Identifiers are never reused.
+/// Identifies a connection of an [`Endpoint`](super::Endpoint), by a number from 1 on. Identifiers are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(u64);
 
