@@ -127,7 +127,7 @@ impl Settings {
     pub fn new(options: &Options, lines: &[OptionLine]) -> Result<Self, Note> {
         let config = options.profile.config();
         let (mptcp, mss) = (options.over_mptcp, largest(MSS, options));
-        let config = Config { mptcp, mss: MSS.into(), mss_option: Some(mss), ..config };
+        let config = config.mptcp(mptcp).mss(MSS.into()).mss_option(Some(mss));
         let mut settings = Self {
             active_ecn: config.ecn,
             multipath: true,

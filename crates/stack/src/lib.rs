@@ -153,15 +153,15 @@
 //!
 //! # Configuration
 //!
-//! [`Config`] has a field for each thing an endpoint may be told; [`Config::default`] is what most want, [`Config::builder`]
-//! makes another one and refuses what does not fit together. Five fields choose an algorithm: the congestion controller; the
+//! [`Config`] has a field for each thing an endpoint may be told; [`Config::default`] is what most want. Setters
+//! change fields, and [`Config::checked`] refuses what does not fit together. Five fields choose an algorithm: the congestion controller; the
 //! detector of losses; the reduction (how the window comes down in fast recovery); the judge of loss episodes, which says
 //! afterwards whether a retransmission was needed; and the scheduler, which says which subflow carries the next data.
 //!
 //! ```
 //! use anabranch_stack::Config;
 //!
-//! let config = Config::builder().controller("cubic".parse()?).scheduler("round-robin".parse()?).mss(1200).build()?;
+//! let config = Config::default().controller("cubic".parse()?).scheduler("round-robin".parse()?).mss(1200).checked()?;
 //! assert!(config.mptcp);
 //! # Ok::<(), anabranch_stack::ConfigError>(())
 //! ```
@@ -218,7 +218,7 @@
 //!
 //! // Found by name among those of this crate, with another price, in a configuration.
 //! let known = Registry::<dyn Scheduler>::default().with(MostRoomFactory)?;
-//! let config = Config::builder().scheduler(known.find("most-room")?.with("price", 2e6)?).build()?;
+//! let config = Config::default().scheduler(known.find("most-room")?.with("price", 2e6)?).checked()?;
 //! assert_eq!(format!("{:?}", config.scheduler), "most-room price=2000000");
 //! # Ok::<(), anabranch_stack::ConfigError>(())
 //! ```

@@ -1,5 +1,5 @@
-//! A scheduler that is in no crate of Anabranch: checked, registered, run by name from a scenario,
-//! listed, and tortured. `docs/how-to/own-algorithm.md` makes a crate of its own of this file.
+//! A scheduler and a congestion controller that are in no crate of Anabranch: checked, registered,
+//! listed, run by name from a scenario and in a sweep, and tortured. `docs/how-to/own-algorithm.md` makes a crate of its own of this file.
 //! Usage: `stranger [SCENARIO.toml [KEY=VALUE ...]]`.
 
 use std::error::Error;
@@ -9,7 +9,8 @@ use std::time::Duration;
 use anabranch_sim::algorithms::{list, register, registered};
 use anabranch_sim::run::Runner;
 use anabranch_sim::scenario::Source;
-use anabranch_stack::registry::{Choice, Factory, Info, Parameter, Setup, Unit, Values};
+use anabranch_stack::controller::{AckSample, Adjust, Congestion, Controller, Window};
+use anabranch_stack::registry::{Choice, Factory, Fairness, Info, Parameter, Setup, Unit, Values};
 use anabranch_stack::scheduler::{Assignment, Decision, Offer, Path, Scheduler};
 use anabranch_stack::testing;
 use anabranch_torture::campaign::{self, Plan};
@@ -17,7 +18,7 @@ use anabranch_torture::campaign::{self, Plan};
 const TEXT: &str = "
 transfer = { bytes = '10 MB' }
 connection = { receive_buffer = '150 kB' }
-path = [{ rate = '20 Mbit/s', delay = '10 ms' }, { rate = '10 Mbit/s', delay = '60 ms' }]
+path = [{ rate = '20 Mbit/s', delay = '10 ms', loss = '0.1 %' }, { rate = '10 Mbit/s', delay = '60 ms' }]
 ";
 
 /// Prefers the subflow with the most room in its window, less a price for its round-trip time.
@@ -54,13 +55,63 @@ impl Factory<dyn Scheduler> for MostRoomFactory {
     }
 }
 
+/// Reno with an increase of `step` segments a round trip instead of one (RFC 5681 3.1).
+#[derive(Clone, Debug)]
+struct Step {
+    window: Window,
+    step: f64,
+}
+
+impl Controller for Step {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn adjust(&mut self, adjust: Adjust) {
+        self.window.adjust(adjust);
+    }
+
+    fn on_ack(&mut self, ack: &AckSample, _subflows: &[Path], _me: usize) {
+        if !self.window.grow_in_slow_start(ack) {
+            // No acknowledgement adds more than two segments, as in slow start (RFC 3465 2.2).
+            let growth = self.step * ack.growth as f64 * self.window.mss / self.window.cwnd;
+            self.window.cwnd += growth.min(2.0 * self.window.mss);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion, _subflows: &[Path], _me: usize) {
+        self.window.halve(congestion);
+    }
+}
+
+#[derive(Debug)]
+struct StepFactory;
+
+static STEPS: [Parameter; 1] =
+    [Parameter::new("step", Unit::Number, 2.0, (0.1, 10.0), "segments by which a window grows in a round trip")];
+static STEP: Info =
+    Info::new("step", "Reno with a longer step in congestion avoidance").fairness(Fairness::Subflow).parameters(&STEPS);
+
+impl Factory<dyn Controller> for StepFactory {
+    fn info(&self) -> &Info {
+        &STEP
+    }
+
+    fn make(&self, setup: &Setup, values: &Values) -> Box<dyn Controller> {
+        Box::new(Step { window: Window::new(setup), step: values.get("step") })
+    }
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    // What must hold for every scheduler, alone in random lives.
+    // What must hold for every scheduler and for every controller, alone in random lives.
     testing::scheduler(&Choice::new(MostRoomFactory));
+    testing::controller(&Choice::new(StepFactory));
     register(MostRoomFactory)?;
+    register(StepFactory)?;
     let known = list(&registered());
-    let schedulers = known["scheduler"].as_array().map_or(0, |all| all.len());
-    println!("{:#}", known["scheduler"][schedulers - 1]);
+    for kind in ["scheduler", "controller"] {
+        println!("{kind}: {:#}", known[kind].as_array().and_then(|all| all.last()).ok_or("an empty list")?);
+    }
 
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (file, text) = match arguments.first() {
@@ -68,11 +119,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => ("built-in scenario", TEXT.to_owned()),
     };
     let overrides: Vec<_> = arguments.iter().filter_map(|a| a.split_once('=')).collect();
-    for scheduler in ["min-rtt", "round-robin", "most-room"] {
-        let source = Source::new(&text).named(file).set("connection.scheduler", scheduler);
-        let scenario = overrides.iter().fold(source, |source, (key, value)| source.set(key, value)).read()?;
-        let run = Runner::new(&scenario).run();
-        println!("{scheduler}: {:.2} Mbit/s", run.figure("goodput_mbps").unwrap_or(f64::NAN));
+    // A sweep: every combination, several seeds each, a row a run.
+    println!("scheduler,controller,seed,goodput_mbps");
+    for scheduler in ["min-rtt", "most-room"] {
+        for controller in ["uncoupled", "step"] {
+            for seed in ["1", "2", "3"] {
+                let source = Source::new(&text).named(file).set("connection.scheduler", scheduler);
+                let source = source.set("connection.controller", controller).set("seed", seed);
+                let scenario = overrides.iter().fold(source, |source, (key, value)| source.set(key, value)).read()?;
+                let run = Runner::new(&scenario).run();
+                let goodput = run.figure("goodput_mbps").unwrap_or(f64::NAN);
+                println!("{scheduler},{controller},{seed},{goodput:.2}");
+            }
+        }
     }
 
     // 50 random scenarios with algorithms drawn from all that are registered, checked against

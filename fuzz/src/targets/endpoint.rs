@@ -103,23 +103,21 @@ fn config(i: &mut Input<'_>) -> Config {
     let on = |bit: u8| switches & 1 << bit != 0;
     let choice = i.u8() as usize;
     let more = i.u8();
-    Config {
-        mptcp: on(0),
-        sack: on(1),
-        timestamps: on(2),
-        nagle: on(3),
-        ecn: on(4),
-        checksum: on(5),
-        acknowledgement: if on(6) && on(7) { Acknowledgement::Coupled } else { Acknowledgement::Independent },
-        controller: nth(choice),
-        judge: nth(choice / 16),
-        scheduler: nth(usize::from(more)),
-        delayed_ack: if more & 16 != 0 { DelayedAck::Off } else { DelayedAck::After(Duration::from_millis(40)) },
-        receive_buffer: (more & 32 != 0).then_some(5000),
-        mss: [1400, 1, 536, 9000][usize::from(more >> 6)],
-        max_retransmissions: 3,
-        ..Config::default()
-    }
+    Config::default()
+        .mptcp(on(0))
+        .sack(on(1))
+        .timestamps(on(2))
+        .nagle(on(3))
+        .ecn(on(4))
+        .checksum(on(5))
+        .acknowledgement(if on(6) && on(7) { Acknowledgement::Coupled } else { Acknowledgement::Independent })
+        .controller(nth(choice))
+        .judge(nth(choice / 16))
+        .scheduler(nth(usize::from(more)))
+        .delayed_ack(if more & 16 != 0 { DelayedAck::Off } else { DelayedAck::After(Duration::from_millis(40)) })
+        .receive_buffer((more & 32 != 0).then_some(5000))
+        .mss([1400, 1, 536, 9000][usize::from(more >> 6)])
+        .max_retransmissions(3)
 }
 
 fn run(octets: &[u8]) -> u64 {

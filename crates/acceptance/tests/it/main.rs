@@ -11,6 +11,7 @@
 //! - [`applications`], [`topology`]: who sends what, and by which way
 //! - [`accounting`]: the summary, recomputed from the trace; [`figures`]: fields of one summary
 //!   agree
+//! - [`endpoint`]: golden scenarios through the code that a live host runs
 //! - [`ending`]: how a run ends, and the `status` that its summary states; [`limits`]: the machine
 //!   resources that a run may use; [`polls`]: a run asks its caller in time whether to continue
 //! - [`determinism`]: what changes a trace and what must not
@@ -73,6 +74,7 @@ mod dctcp;
 mod delay;
 mod determinism;
 mod ending;
+mod endpoint;
 mod examples;
 mod failover;
 mod fast_open;

@@ -70,16 +70,16 @@ pub struct Legacy {
     app_slot: usize,
 }
 
-/// The connection `index` of `scenario`, to start at `started`
+/// The connection `index` of `scenario`, to start at `started`, if it is of the model
 /// ([`sim::session::Make`](crate::sim::session::Make)).
-pub fn session(scenario: &Scenario, index: usize, started: u64, slots: [usize; 3]) -> Box<dyn Session> {
-    Box::new(Legacy::new(scenario, index, started, slots))
+pub fn session(scenario: &Scenario, index: usize, started: u64, slots: [usize; 3]) -> Option<Box<dyn Session>> {
+    let model = scenario.connections[index].legacy?;
+    Some(Box::new(Legacy::new(scenario, &model, index, started, slots)))
 }
 
 impl Legacy {
-    fn new(scenario: &Scenario, index: usize, started: u64, slots: [usize; 3]) -> Self {
+    fn new(scenario: &Scenario, model: &Model, index: usize, started: u64, slots: [usize; 3]) -> Self {
         let c = &scenario.connections[index];
-        let model = &c.legacy.expect("the connection is of the model");
         let (octets, until) = match c.transfer.application {
             Application::Bulk(Extent::Bytes(n)) => (n, NEVER),
             Application::Bulk(Extent::Duration(d)) => (u64::MAX / 2, started.saturating_add(d.0)),

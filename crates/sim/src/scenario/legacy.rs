@@ -34,7 +34,7 @@ pub(super) fn read(section: &Section<'_>, protocol: Protocol, known: &Registries
         ));
     }
     let d = Model::default();
-    let mut config = Config { mptcp: true, ..Config::default() };
+    let mut config = Config::default().mptcp(true);
     let mut model = d;
     model.controller = section.or("controller", d.controller, |v| word(v, "controller", CONTROLLERS))?;
     let judge = config::judge_key(section)?;

@@ -27,7 +27,8 @@ impl Slot {
 
 /// Makes the session of a connection whose stack is not the engine's: of the connection with this
 /// number, to start at this time, with the numbers of its slots in the order of [`Slot::ALL`].
-pub type Make<'a> = &'a dyn Fn(&Scenario, usize, u64, [usize; 3]) -> Box<dyn Session>;
+/// Returns `None` for a connection of the engine.
+pub type Make<'a> = &'a dyn Fn(&Scenario, usize, u64, [usize; 3]) -> Option<Box<dyn Session>>;
 
 /// Both ends of a connection or flow, with their applications and their accounts.
 pub trait Session: Debug {

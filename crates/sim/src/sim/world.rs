@@ -201,8 +201,9 @@ impl World {
             net.schedule(slot + APP, started);
             due.push(c.transfer.length().map_or(NEVER, |length| started.saturating_add(length.0)));
             let slots = [slot, slot + 1, slot + APP];
-            sessions.push(match (&c.legacy, Source::new(&c.transfer, c.config.mss, started, net.path_rate(i, 0))) {
-                (Some(_), _) => Session::Other(other(scenario, i, started, slots)),
+            let source = Source::new(&c.transfer, c.config.mss, started, net.path_rate(i, 0));
+            sessions.push(match (other(scenario, i, started, slots), source) {
+                (Some(other), _) => Session::Other(other),
                 (None, Some(source)) => Session::Other(Box::new(Datagrams::new(i, source, slot + APP))),
                 (None, None) => Session::Stream(Box::new(Stream::new(scenario, i, started, slots, pages[i]))),
             });

@@ -1,7 +1,6 @@
 //! Profiles: the defaults of a configuration, by the stack whose behaviour they describe.
 
-use super::{Acknowledgement, Config, DelayedAck, Deviations, DsnOctets, RtoFloor};
-use crate::judge::Response;
+use super::{Config, Deviations, RtoFloor};
 use crate::registry::{Choice, Kind};
 use crate::time::Duration;
 use crate::{controller, detector, judge, reduction, scheduler};
@@ -48,7 +47,7 @@ impl Profile {
     /// The configuration with the defaults of this profile.
     pub fn config(self) -> Config {
         match self {
-            Self::Modern => modern(),
+            Self::Modern => Config::default(),
             Self::Classic => classic(),
             Self::Linux61 => linux(),
         }
@@ -78,72 +77,11 @@ impl Profile {
 fn classic() -> Config {
     Config {
         profile: Profile::Classic,
-        mptcp: true,
-        controller: Choice::new(&controller::coupled::BUILTIN),
         detector: Choice::new(&detector::rfc6675::BUILTIN),
         reduction: Choice::new(&reduction::rfc6675::BUILTIN),
-        judge: Choice::new(&judge::none::BUILTIN),
-        response: Response::Default,
-        scheduler: Choice::new(&scheduler::min_rtt::BUILTIN),
-        acknowledgement: Acknowledgement::Independent,
-        mss: 1400,
-        mss_option: None,
-        receive_buffer: Some(6_000_000),
-        receive_initial: None,
-        held_charge: 0.0,
-        send_buffer: Some(4_000_000),
-        initial_window: 10,
-        byte_counting: true,
-        min_rto: Duration::from_millis(200),
-        max_rto: Duration::from_secs(120),
-        initial_rto: Duration::from_secs(1),
         rto_floor: RtoFloor::Timeout,
         sack_timing: false,
-        window_validation: false,
-        count_segments: false,
-        max_retransmissions: 15,
-        stale_after: 0,
-        opportunistic_retransmission: false,
-        penalisation: false,
-        sack: true,
-        timestamps: true,
-        deviations: Deviations::NONE,
-        ecn: false,
-        nagle: true,
-        fast_open: false,
-        fast_open_without_cookies: false,
-        user_timeout: None,
-        syn_retries: None,
-        syn_ack_retries: None,
-        restart_after_idle: true,
-        keepalive: None,
-        pacing: false,
-        delayed_ack: DelayedAck::After(Duration::from_millis(40)),
-        quick_acks: 0,
-        delayed_ack_adapts: false,
-        push_acks: false,
-        defer_bursts: false,
-        acknowledge_on_read: false,
-        ack_compression: Duration::ZERO,
-        checksum: false,
-        // RFC 8684 3.3.1: 64 bits, as the rate may be high.
-        dsn_octets: DsnOctets::Eight,
-        subflow_limit: 255,
-        address_limit: 255,
-        invalid_ack_interval: Duration::from_millis(500),
-        time_wait: Duration::from_secs(60),
-        shortcuts: true,
-    }
-}
-
-fn modern() -> Config {
-    Config {
-        profile: Profile::Modern,
-        detector: Choice::new(&detector::rack::BUILTIN).yielding(),
-        reduction: Choice::new(&reduction::prr::BUILTIN).yielding(),
-        rto_floor: RtoFloor::Variance,
-        sack_timing: true,
-        ..classic()
+        ..Config::default()
     }
 }
 
@@ -167,6 +105,6 @@ fn linux() -> Config {
         defer_bursts: true,
         acknowledge_on_read: true,
         ack_compression: Duration::from_millis(1),
-        ..modern()
+        ..Config::default()
     }
 }

@@ -10,7 +10,7 @@
 //! Functions in the kernel: `tcp_slow_start`, `tcp_cong_avoid_ai`, `tcp_enter_loss`; `bictcp_update`, `hystart_update`,
 //! `cubictcp_recalc_ssthresh`.
 
-use super::cubic::cube_root;
+use super::cube_root::cube_root;
 use super::{AckSample, Adjust, Cause, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info, Parameter, Unit};
 use crate::seq::Seq;

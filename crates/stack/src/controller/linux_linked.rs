@@ -6,8 +6,8 @@
 //! delayed acknowledgements halve the growth. BALIA grows by a segment for each `ai` segments acknowledged, rounded down, and takes alpha
 //! rounded down for its decrease: below 2 a path loses half, and from 2 on three quarters; one segment is left at the least.
 
+use super::collected::{favour, measured};
 use super::linux::Segments;
-use super::olia::{favour, measured};
 use super::{AckSample, Adjust, Cause, Congestion, Controller, Path, Window};
 use crate::registry::{Builtin, Fairness, Info, Parameter, Unit};
 

@@ -3,8 +3,9 @@
 use std::net::IpAddr;
 use std::num::NonZeroU16;
 
-use super::endpoint::{ConnectionId, Endpoint};
+use super::endpoint::Endpoint;
 use super::error::{AdvertiseError, Gone};
+use super::identity::ConnectionId;
 use super::keep::Keep;
 use crate::event::SubflowId;
 
@@ -55,5 +56,14 @@ impl<K: Keep> Endpoint<K> {
     /// If the connection is gone.
     pub fn set_backup(&mut self, id: ConnectionId, subflow: SubflowId, backup: bool) -> Result<(), Gone> {
         self.with(id, |c| c.connection.set_backup(subflow, backup))
+    }
+
+    /// Says whether subflows that the peer opens to `address` from now on are backups: the SYN/ACK of
+    /// such a join carries flag B (RFC 8684 3.2). At first they are regular subflows.
+    ///
+    /// # Errors
+    /// If the connection is gone.
+    pub fn set_backup_address(&mut self, id: ConnectionId, address: IpAddr, backup: bool) -> Result<(), Gone> {
+        self.with(id, |c| c.set_backup_address(address, backup))
     }
 }

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use super::endpoint::ConnectionId;
+use super::identity::ConnectionId;
 use crate::Config;
 
 /// A port where connections are accepted.

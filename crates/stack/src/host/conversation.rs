@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::num::NonZeroU16;
 
-use super::endpoint::Addresses;
 use super::error::JoinError;
+use super::identity::Addresses;
 use super::keep::Keep;
 use super::table::Tuples;
 use crate::Connection;
@@ -31,6 +31,8 @@ pub(super) struct Conversation<K> {
     joins_settled: bool,
     /// Our addresses with their identifiers.
     local: Vec<(u8, IpAddr)>,
+    /// Our addresses to which the peer's joins are backups.
+    backups: Vec<IpAddr>,
     /// The connection has ended, orderly or not.
     over: bool,
     /// The application will write no more.
@@ -58,6 +60,7 @@ impl<K: Keep> Conversation<K> {
             awaits_room: false,
             joins_settled: false,
             local: vec![(0, addresses.local.ip())],
+            backups: Vec::new(),
             over: false,
             write_closed: false,
             read_closed: false,
@@ -160,7 +163,8 @@ impl<K: Keep> Conversation<K> {
     pub fn accept_join(&mut self, syn: &Segment, address: IpAddr) -> Result<SubflowId, TcpRst> {
         let none_left = TcpRst { transient: false, reason: ResetReason::RESOURCES };
         let local = self.local_id(address).ok_or(none_left)?;
-        let subflow = self.connection.accept_join(syn, local, false)?;
+        let backup = self.backups.contains(&address);
+        let subflow = self.connection.accept_join(syn, local, backup)?;
         self.assign(local, address);
         Ok(subflow)
     }
@@ -189,6 +193,13 @@ impl<K: Keep> Conversation<K> {
                 Some(())
             }
         }
+    }
+
+    /// Asks the peer from now on to use subflows that it opens to `address` as backups, or as regular
+    /// ones.
+    pub fn set_backup_address(&mut self, address: IpAddr, backup: bool) {
+        self.backups.retain(|a| *a != address);
+        self.backups.extend(backup.then_some(address));
     }
 
     /// The identifier of one of our addresses: the one it has, or the lowest free one. `None` if all 256 are assigned to others.

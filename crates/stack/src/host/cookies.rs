@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use super::endpoint::Addresses;
+use super::identity::Addresses;
 use crate::Config;
 use crate::event::Event;
 use crate::mptcp::keys::{Entropy, fast_open_cookie};

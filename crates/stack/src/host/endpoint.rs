@@ -8,15 +8,15 @@
 //! A connection is removed when its end was reported, its octets are read, and TIME-WAIT is over.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::SocketAddr;
 
 use super::backlog::Listener;
-use super::by_reference::Reference;
 use super::conversation::Conversation;
 use super::cookies::Cookies;
 use super::error::{Gone, InUse, JoinError, WriteError};
+use super::identity::{Addresses, ConnectionId};
 use super::keep::{Keep, Octets};
 use super::listen::{Welcome, admit, answer};
+use super::reference::Reference;
 use super::table::Table;
 use crate::event::{Event, SendKind, SubflowId};
 use crate::mptcp::keys::Entropy;
@@ -24,39 +24,6 @@ use crate::segment::{Flags, Segment};
 use crate::tcp::State;
 use crate::time::Instant;
 use crate::{Config, Connection};
-
-/// A 4-tuple, as seen from one end; a subflow keeps it (RFC 9293 3.9.1.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Addresses {
-    /// Our address and port.
-    pub local: SocketAddr,
-    /// The peer's address and port.
-    pub remote: SocketAddr,
-}
-
-impl Addresses {
-    /// The same 4-tuple, as seen from the other end.
-    #[must_use]
-    pub fn reversed(self) -> Self {
-        Self { local: self.remote, remote: self.local }
-    }
-}
-
-/// Identifies a connection of an [`Endpoint`], by a number from 1 on. Identifiers are never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnectionId(u64);
-
-impl From<u64> for ConnectionId {
-    fn from(number: u64) -> Self {
-        Self(number)
-    }
-}
-
-impl From<ConnectionId> for u64 {
-    fn from(id: ConnectionId) -> Self {
-        id.0
-    }
-}
 
 /// Maximum number of half-open connections of a listener, unless it is given.
 const BACKLOG: usize = 1024;
@@ -179,7 +146,7 @@ impl<K: Keep> Endpoint<K> {
     fn insert(&mut self, mut connection: Connection, addresses: Addresses) -> ConnectionId {
         connection.shift_timestamps(0, self.timestamp_offset(addresses));
         self.opened += 1;
-        let id = ConnectionId(self.opened);
+        let id = ConnectionId::from(self.opened);
         let conversation = Conversation::new(connection, addresses);
         self.tokens.extend(conversation.token.map(|token| (token, id)));
         self.connections.insert(id, conversation);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::endpoint::Addresses;
+use super::identity::Addresses;
 use crate::mptcp::connection::JoinRefusal;
 
 /// The connection does not exist, or not any more.

@@ -1,6 +1,7 @@
 //! TCP Fast Open (RFC 7413) as an endpoint's user sees it: the key of a server's cookies, and whether a server has given us one.
 
-use super::endpoint::{Addresses, Endpoint};
+use super::endpoint::Endpoint;
+use super::identity::Addresses;
 use super::keep::Keep;
 use crate::Config;
 use crate::segment::Cookie;

@@ -1,6 +1,7 @@
 //! What routers say of segments: ICMP.
 
-use super::endpoint::{Addresses, Endpoint};
+use super::endpoint::Endpoint;
+use super::identity::Addresses;
 use super::keep::Keep;
 use crate::time::Instant;
 

@@ -127,6 +127,11 @@ pub trait PathManager: Debug + Send {
     fn wants(&self) -> bool;
     /// Returns the earliest time after `now` at which a subflow may be opened.
     fn poll_timeout(&self, now: Instant) -> Option<Instant>;
+    /// True if subflows that the peer opens to an address with [`Local::backup`] are backups: the
+    /// SYN/ACK of the join then carries flag B (RFC 8684 3.2).
+    fn marks_joins_of_peer(&self) -> bool {
+        true
+    }
     /// Maximum number of subflows of the connection, the first included.
     fn limit(&self) -> usize {
         usize::MAX

@@ -2,7 +2,8 @@
 //! the old one's (RFC 6191 2). By sequence numbers alone (RFC 9293 MAY-2) none does: a SYN that turned out to be an old duplicate would
 //! have to bring TIME-WAIT back. Any other SYN is answered with a challenge ACK (RFC 5961 4.2).
 
-use super::endpoint::{Addresses, ConnectionId, Endpoint};
+use super::endpoint::Endpoint;
+use super::identity::{Addresses, ConnectionId};
 use super::keep::Keep;
 use crate::event::SubflowId;
 use crate::segment::{Flags, Mptcp, Segment};

@@ -4,7 +4,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 
-use super::endpoint::{Addresses, Endpoint};
+use super::endpoint::Endpoint;
+use super::identity::Addresses;
 use super::keep::Keep;
 use crate::mptcp::keys;
 

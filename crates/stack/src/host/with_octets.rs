@@ -1,7 +1,8 @@
 //! An endpoint that keeps the octets of its connections.
 
-use super::endpoint::{Addresses, ConnectionId, Endpoint};
+use super::endpoint::Endpoint;
 use super::error::{Gone, WriteError};
+use super::identity::{Addresses, ConnectionId};
 use super::keep::Octets;
 use crate::segment::Segment;
 use crate::time::Instant;

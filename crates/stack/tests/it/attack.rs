@@ -23,7 +23,7 @@ pub const ANSWER: &[u8] = b"and what it was told";
 /// timestamps: with them, an attacker has to guess a recent one, too (RFC 7323 5.3; a segment without one is dropped).
 pub fn config(mptcp: bool) -> Config {
     let buffer = Some(65_535);
-    Config { mptcp, receive_buffer: buffer, send_buffer: buffer, nagle: false, timestamps: false, ..Config::classic() }
+    Config::classic().mptcp(mptcp).receive_buffer(buffer).send_buffer(buffer).nagle(false).timestamps(false)
 }
 
 /// A server, and a client of it on a path without delay.

@@ -129,7 +129,7 @@ fn a_flood_of_joins_takes_255_places_and_keeps_nobody_out() {
 /// many, echoes no more than it keeps, and opens nothing by itself: whom the peer names gets no segment (RFC 8684 5, 3.9).
 #[test]
 fn a_flood_of_addresses_is_kept_to_the_limit() {
-    let c = Config { address_limit: 8, ..mptcp() };
+    let c = mptcp().address_limit(8);
     let mut s = Script::client(c);
     let mut answers = 0;
     for n in 0..10_000_u32 {

@@ -80,7 +80,7 @@ fn split_acknowledgements_open_no_window() {
     for controller in Choice::<dyn Controller>::all() {
         let name = controller.name();
         let windows = [1000, 1].map(|each| {
-            let mut s = Sender::new(&Config { controller: controller.clone(), byte_counting: true, ..tcp() }, 65_535);
+            let mut s = Sender::new(&tcp().controller(controller.clone()).byte_counting(true), 65_535);
             s.c.write(1_000_000);
             s.poll();
             let mut at = 0;
@@ -131,7 +131,7 @@ fn optimistic_acknowledgements_count_only_for_what_was_sent() {
 #[test]
 fn duplicate_acknowledgements_without_end_send_no_more_than_was_in_flight() {
     for sack in [false, true] {
-        let mut s = Sender::new(&Config { sack, ..tcp() }, 65_535);
+        let mut s = Sender::new(&tcp().sack(sack), 65_535);
         s.c.write(10_000_000);
         s.poll();
         assert_eq!(s.sent.1, 10_000);
@@ -206,7 +206,7 @@ fn in_time<R>(work: impl FnOnce() -> R) -> R {
 fn a_hundred_thousand_holes_in_a_subflow_cost_an_acknowledgement_each() {
     in_time(|| {
         for (order, multipath) in orders().iter().zip([false, true, true]) {
-            let mut s = Script::server(Config { mptcp: multipath, ..mptcp() });
+            let mut s = Script::server(mptcp().mptcp(multipath));
             let one = |s: &Script, at: u32| match multipath {
                 true => s.data(0, 1 + at, at.into(), 1),
                 false => s.bare(0, 1 + at, at.into(), 1),
@@ -258,7 +258,7 @@ fn a_hundred_thousand_holes_in_the_data_cost_an_acknowledgement_each() {
 fn a_hundred_thousand_sacked_holes_are_worked_in_one_by_one() {
     in_time(|| {
         for order in orders() {
-            let c = Config { mss: 1, initial_window: 2 * HOLES, nagle: false, ..tcp() };
+            let c = tcp().mss(1).initial_window(2 * HOLES).nagle(false);
             let mut s = Sender::new(&c, 65_535);
             // A window that large needs scaling: the SYN-ACK above had 0. So only 65,535 octets are in flight.
             s.c.write(u64::from(HOLES));
@@ -281,7 +281,7 @@ fn a_hundred_thousand_sacked_holes_are_worked_in_one_by_one() {
 /// hole, is held to two receive buffers there: 100,000 segments of 1000 octets against a buffer of 65,535.
 #[test]
 fn a_subflow_holds_no_more_than_two_buffers_behind_a_hole() {
-    let mut s = Script::server(Config { receive_buffer: Some(65_535), ..mptcp() });
+    let mut s = Script::server(mptcp().receive_buffer(Some(65_535)));
     for n in 0..HOLES {
         s.give(0, s.data(0, 2001 + n * 1000, u64::from(n % 60) * 1000 + 1000, 1000));
         s.events.clear();
@@ -317,7 +317,7 @@ fn windows_of_one_octet_are_filled_slowly() {
 /// A peer that sends one octet at a time and waits for no answer: with delayed acknowledgements no more than one answer for each, and one reader's buffer.
 #[test]
 fn segments_of_one_octet_are_answered_once_each() {
-    let c = Config { receive_buffer: Some(65_535), delayed_ack: DelayedAck::After(ms(40)), mptcp: false, ..mptcp() };
+    let c = mptcp().receive_buffer(Some(65_535)).delayed_ack(DelayedAck::After(ms(40))).mptcp(false);
     let mut s = Script::server(c);
     let mut answers = 0;
     for n in 0..HOLES {

@@ -2,17 +2,17 @@
 
 use core::net::{IpAddr, Ipv4Addr};
 
+use anabranch_stack::Instant;
 use anabranch_stack::config::Deviations;
 use anabranch_stack::event::SendBlock;
 use anabranch_stack::segment::{AddrId, Mptcp, Signal};
-use anabranch_stack::{Config, Instant};
 
 use crate::bench::Bench;
 use crate::mptcp_bench::{Script, add_addr, mptcp};
 use crate::pair::tcp;
 
 fn deferring(initial_window: u32) -> Bench {
-    Bench::open_client(Config { defer_bursts: true, initial_window, nagle: false, ..tcp() })
+    Bench::open_client(tcp().defer_bursts(true).initial_window(initial_window).nagle(false))
 }
 
 /// Half a segment's worth of acknowledgement opens the window by one segment (slow start). 0.2 ms after a burst that waits for a second
@@ -30,7 +30,7 @@ fn a_burst_waits_for_room_for_two_segments() {
         ));
     };
     flight(deferring(10), "0.3004 < . 1:1(0) ack 2001 win 100\n0.3004 > . 12001:14001(2x1000) ack 1");
-    flight(Bench::open_client(Config { nagle: false, ..tcp() }), "0.3002 > . 12001:13001(1000) ack 1");
+    flight(Bench::open_client(tcp().nagle(false)), "0.3002 > . 12001:13001(1000) ack 1");
 }
 
 /// Also what is all that there is, as more may be written behind it: 1500 octets, for which there is room (`tcp_tso_should_defer` lets
@@ -128,7 +128,7 @@ fn nothing_waits_for_an_acknowledgement_that_is_far() {
 fn a_small_segment_waits_for_a_small_one() {
     let config = |minshall| {
         let deviations = if minshall { Deviations::NONE.and("minshall") } else { Deviations::NONE };
-        Config { nagle: true, deviations, ..tcp() }
+        tcp().nagle(true).deviations(deviations)
     };
     Bench::open_client(config(true)).play(
         "0.2 write 1500
@@ -151,7 +151,7 @@ fn a_small_segment_waits_for_a_small_one() {
 #[test]
 fn a_syn_offers_whole_segments() {
     let syn_ack = |deviations| {
-        let mut s = Script::listening(Config { deviations, receive_initial: Some(65_535), mss: 1424, ..mptcp() }, 7);
+        let mut s = Script::listening(mptcp().deviations(deviations).receive_initial(Some(65_535)).mss(1424), 7);
         let out = s.wait(anabranch_stack::Duration::from_secs(2));
         out[0].1.segment.window
     };
@@ -163,7 +163,7 @@ fn a_syn_offers_whole_segments() {
 #[test]
 fn a_window_scale_may_be_chosen_for_the_memory_of_the_buffer() {
     let scale = |deviations| {
-        let config = Config { deviations, receive_buffer: Some(3 << 20), ..mptcp() };
+        let config = mptcp().deviations(deviations).receive_buffer(Some(3 << 20));
         let out = Script::listening(config, 7).wait(anabranch_stack::Duration::from_secs(2));
         out[0].1.segment.options.window_scale
     };
@@ -178,7 +178,7 @@ fn the_last_octets_of_a_subflow_s_queue_may_wait_although_the_stream_is_closed()
     for on in [true, false] {
         let flags = Deviations::NONE.and("minshall");
         let deviations = if on { flags.and("nagle_by_subflow") } else { flags };
-        let mut s = Script::server(Config { deviations, nagle: true, scheduler: "linux".parse().unwrap(), ..mptcp() });
+        let mut s = Script::server(mptcp().deviations(deviations).nagle(true).scheduler("linux".parse().unwrap()));
         s.give(0, s.dss(0, 1, 1, Some(0), None));
         s.c.write(500);
         assert_eq!(s.poll().iter().map(|t| t.segment.payload.len).collect::<Vec<_>>(), [500]);
@@ -199,7 +199,7 @@ fn addresses_are_announced_one_by_one() {
     let address = |id| AddrId { id, addr: IpAddr::V4(Ipv4Addr::new(192, 0, 2, id)) };
     let one_by_one = Deviations::NONE.and("announces_one_by_one");
     for (deviations, at_once) in [(one_by_one, 1), (Deviations::NONE, 2)] {
-        let mut s = Script::server(Config { deviations, ..mptcp() });
+        let mut s = Script::server(mptcp().deviations(deviations));
         s.give(0, s.dss(0, 1, 1, Some(0), None));
         s.c.advertise(address(1), None);
         s.c.advertise(address(2), None);

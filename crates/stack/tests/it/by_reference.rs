@@ -153,7 +153,7 @@ fn transfer<H: Host>(
 }
 
 fn config(checksum: bool) -> Config {
-    Config { checksum, send_buffer: Some(40_000), ..Config::classic() }
+    Config::classic().checksum(checksum).send_buffer(Some(40_000))
 }
 
 fn with_octets(checksum: bool) -> (Sent, Vec<u8>) {
@@ -237,7 +237,7 @@ fn both_forms_of_an_endpoint_send_the_same() {
 #[test]
 fn a_refused_join_says_whether_it_is_for_ever() {
     for (mptcp, why) in [(true, JoinRefusal::Unconfirmed), (false, JoinRefusal::Plain)] {
-        let config = Config { mptcp, ..Config::classic() };
+        let config = Config::classic().mptcp(mptcp);
         let mut client = Endpoint::new([1; 32]);
         let id = client.connect(Instant::ZERO, addresses(1), config).expect("it is free");
         let refused = client.open_subflow(id, addresses(2), false).expect_err("it is not established");

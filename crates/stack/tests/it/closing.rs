@@ -12,7 +12,7 @@ use crate::mptcp_bench::{Script, joined, mptcp};
 use crate::pair::{Pair, Side, at, ms, tcp};
 
 fn stamped() -> Config {
-    Config { timestamps: true, ..tcp() }
+    tcp().timestamps(true)
 }
 
 /// RFC 9293 3.10.4: in SYN-SENT the connection is deleted, and nothing is said of it. A SYN/ACK that comes later finds none.
@@ -82,7 +82,7 @@ fn a_close_delivers_what_was_written() {
 /// segment. The retransmission (0.55) repeats both together.
 #[test]
 fn the_last_data_may_carry_the_fin() {
-    let config = Config { deviations: Deviations::NONE.and("fin_on_last_data"), ..tcp() };
+    let config = tcp().deviations(Deviations::NONE.and("fin_on_last_data"));
     let mut b = Bench::open_client(config.clone());
     b.play(
         "0.2 write 2500
@@ -259,7 +259,7 @@ fn both_sides_may_close_for_good() {
 /// RFC 7323 5.2.
 #[test]
 fn a_reset_with_a_reason_has_a_timestamp() {
-    let config = Config { timestamps: true, ..mptcp() };
+    let config = mptcp().timestamps(true);
     let mut pair = joined(config.clone(), config, &[10, 10], 1000);
     // The third ACK of the join comes with a wrong HMAC.
     pair.filter(|p| {

@@ -32,7 +32,7 @@ fn combinations() -> impl Iterator<Item = Config> {
     algorithms().enumerate().map(move |(i, config)| {
         let (detector, reduction) =
             (&detectors[i % detectors.len()], &reductions[i / detectors.len() % reductions.len()]);
-        Config { detector: detector.clone(), reduction: reduction.clone(), ..config }
+        config.detector(detector.clone()).reduction(reduction.clone())
     })
 }
 
@@ -46,7 +46,7 @@ fn algorithms() -> impl Iterator<Item = Config> {
         let three = (0..3).map(|k| schedulers[(3 * i + k) % schedulers.len()].clone()).collect::<Vec<_>>();
         three.into_iter().map(move |scheduler| {
             let (controller, judge) = (controller.clone(), judge.clone());
-            Config { controller, judge, scheduler, ..Config::classic() }
+            Config::classic().controller(controller).judge(judge).scheduler(scheduler)
         })
     })
 }
@@ -102,28 +102,26 @@ struct Case {
 
 /// Options of one side: whatever may be negotiated or chosen alone.
 fn draw_config(rng: &mut Rng, base: &Config) -> Config {
-    Config {
-        mss: rng.pick(&[1400, 536, 1000, 100, 9000]),
-        receive_buffer: rng.pick(&[None, None, Some(1_000_000), Some(60_000), Some(10_000)]),
-        send_buffer: rng.pick(&[None, None, Some(1_000_000), Some(20_000), Some(3_000)]),
-        initial_window: rng.pick(&[10, 1, 3, 20]),
-        min_rto: ms(rng.pick(&[200, 1000])),
-        sack: !rng.percent(30),
-        timestamps: !rng.percent(30),
-        ecn: rng.percent(30),
-        checksum: rng.percent(30),
-        nagle: !rng.percent(30),
-        delayed_ack: match rng.below(4) {
+    base.clone()
+        .mss(rng.pick(&[1400, 536, 1000, 100, 9000]))
+        .receive_buffer(rng.pick(&[None, None, Some(1_000_000), Some(60_000), Some(10_000)]))
+        .send_buffer(rng.pick(&[None, None, Some(1_000_000), Some(20_000), Some(3_000)]))
+        .initial_window(rng.pick(&[10, 1, 3, 20]))
+        .min_rto(ms(rng.pick(&[200, 1000])))
+        .sack(!rng.percent(30))
+        .timestamps(!rng.percent(30))
+        .ecn(rng.percent(30))
+        .checksum(rng.percent(30))
+        .nagle(!rng.percent(30))
+        .delayed_ack(match rng.below(4) {
             0 => DelayedAck::Off,
             1 => DelayedAck::After(ms(500)),
             _ => DelayedAck::After(ms(40)),
-        },
+        })
         // Patience enough to repeat anything as often as it takes.
-        max_retransmissions: 1000,
-        time_wait: Duration::from_secs(2000),
-        max_rto: Duration::from_secs(60),
-        ..base.clone()
-    }
+        .max_retransmissions(1000)
+        .time_wait(Duration::from_secs(2000))
+        .max_rto(Duration::from_secs(60))
 }
 
 impl Case {
@@ -148,7 +146,7 @@ impl Case {
         // The papers' receiver is one of several subflows.
         let coupled = rng.percent(30) && paths > 1;
         let acknowledgement = if coupled { Acknowledgement::Coupled } else { Acknowledgement::Independent };
-        let base = &Config { response: rng.pick(RESPONSES).1, acknowledgement, ..base.clone() };
+        let base = &base.clone().response(rng.pick(RESPONSES).1).acknowledgement(acknowledgement);
         let client = draw_config(&mut rng, base);
         let server = draw_config(&mut rng, base);
         Self { seed, client, server, network, paths, deeds }
@@ -518,7 +516,7 @@ fn over_all(seeds: std::ops::Range<u64>, make: impl Fn(u64, &Config) -> Case) {
 }
 
 fn plain(base: &Config) -> Config {
-    Config { mptcp: false, ..base.clone() }
+    base.clone().mptcp(false)
 }
 
 #[test]
@@ -555,7 +553,7 @@ fn crossed(seeds: std::ops::Range<u64>) -> [usize; 2] {
                     number += 1;
                     let mut case = Case::transfer(seed + 1_000_000 * number, &base, 2);
                     for c in [&mut case.client, &mut case.server] {
-                        *c = Config { acknowledgement, response, sack: true, timestamps: true, ..c.clone() };
+                        *c = c.clone().acknowledgement(acknowledgement).response(response).sack(true).timestamps(true);
                     }
                     case.network.late = 10;
                     case.network.lost = case.network.lost.min(5);
@@ -598,7 +596,7 @@ fn very_many_transfers_over_several_paths_arrive_whole_and_end() {
 fn no_window_grows_that_the_application_does_not_use() {
     let models = |c: &Config| c.controller.make(&c.setup()).reduces_itself();
     for base in combinations().filter(|c| !models(c)) {
-        let trying = Trying(Config { delayed_ack: DelayedAck::Off, ..plain(&base) });
+        let trying = Trying(plain(&base).delayed_ack(DelayedAck::Off));
         let mut pair = Pair::new(trying.0.clone(), trying.0.clone(), ms(20));
         for i in 0..100 {
             pair.run_until(at(100 + 50 * i));

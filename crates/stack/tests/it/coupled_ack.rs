@@ -27,7 +27,7 @@ use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 use anabranch_stack::testing::Rng;
 
 fn coupled() -> Config {
-    Config { acknowledgement: Acknowledgement::Coupled, ..mptcp() }
+    mptcp().acknowledgement(Acknowledgement::Coupled)
 }
 
 /// Acknowledgements that left, none with a SACK block: subflow, number, DATA_ACK.
@@ -120,7 +120,7 @@ fn freeing_goes_as_far_as_the_data_do() {
 /// A delayed acknowledgement that is due stays due while a later segment is parked in silence; parking starts none.
 #[test]
 fn parking_starts_no_delayed_acknowledgement() {
-    let mut s = receiver(Config { delayed_ack: DelayedAck::After(ms(40)), ..coupled() });
+    let mut s = receiver(coupled().delayed_ack(DelayedAck::After(ms(40))));
     let out = s.give(0, s.data(0, 1, 0, 1000));
     assert_eq!(acks(&s, &out), []);
     s.wait(ms(10));
@@ -168,7 +168,7 @@ fn duplicates_are_reported_and_nothing_else_is() {
 /// Without SACK there is no report either.
 #[test]
 fn without_sack_duplicates_are_acknowledged_without_a_report() {
-    let mut s = receiver(Config { sack: false, ..coupled() });
+    let mut s = receiver(coupled().sack(false));
     s.give(0, s.data(0, 1, 1000, 1000));
     let out = s.give(0, s.data(0, 1, 1000, 1000));
     assert_eq!(acks(&s, &out), [(0, 1, 0)]);
@@ -232,7 +232,7 @@ impl Model {
 #[test]
 fn every_acknowledgement_is_the_rules() {
     for seed in 0..20 {
-        let config = Config { scheduler: "round-robin".parse().unwrap(), nagle: false, ..coupled() };
+        let config = coupled().scheduler("round-robin".parse().unwrap()).nagle(false);
         let mut pair = joined(config.clone(), config, &[10, 60], 1000);
         pair.run_until(at(500));
         let mut rng = Rng::new(seed);
@@ -299,7 +299,7 @@ fn every_acknowledgement_is_the_rules() {
 #[test]
 fn unlike_paths_make_needless_retransmissions() {
     for (config, some) in [(coupled(), true), (mptcp(), false)] {
-        let config = Config { scheduler: "round-robin".parse().unwrap(), ..config };
+        let config = config.scheduler("round-robin".parse().unwrap());
         let pair = transfer(&config, 500_000, |_| Fate::Pass);
         let fast = pair[Side::A].count(|e| matches!(e, Event::Congestion { cause: Cause::FastRetransmit, .. }));
         assert_eq!(fast > 0, some, "{fast}");
@@ -344,7 +344,7 @@ fn loss_recovery_is_newreno() {
     };
     let fast = |list: &[(u64, u64)]| list.iter().map(|&(t, n)| (t, n, SendKind::Fast)).collect::<Vec<_>>();
     assert_eq!(again(coupled()), fast(&[(2100, 2), (2200, 4), (2200, 5), (2200, 6), (2300, 8), (2300, 9)]));
-    assert_eq!(again(Config { sack: false, ..mptcp() }), fast(&[(2100, 2), (2200, 6)]));
+    assert_eq!(again(mptcp().sack(false)), fast(&[(2100, 2), (2200, 6)]));
     assert_eq!(again(mptcp()), fast(&[(2100, 2), (2100, 6)]));
 }
 
@@ -381,7 +381,7 @@ fn everything_is_delivered_by_every_judge_and_controller() {
             for (sack, timestamps) in [(true, true), (false, false)] {
                 println!("{judge:?} {controller:?} sack {sack}");
                 let config =
-                    Config { judge: judge.clone(), controller: controller.clone(), sack, timestamps, ..coupled() };
+                    coupled().judge(judge.clone()).controller(controller.clone()).sack(sack).timestamps(timestamps);
                 let mut rng = Rng::new(9);
                 transfer(&config, 300_000, move |p| match p.from {
                     Side::A if rng.percent(1) => Fate::Drop,
@@ -399,7 +399,7 @@ fn everything_is_delivered_by_every_judge_and_controller() {
 /// Round trips of 20 ms and 120 ms. The fast path's second flight waits for data that the slow path still carries.
 #[test]
 fn dsack_finds_out_what_the_rule_made_needless() {
-    let config = Config { judge: "dsack".parse().unwrap(), scheduler: "round-robin".parse().unwrap(), ..coupled() };
+    let config = coupled().judge("dsack".parse().unwrap()).scheduler("round-robin".parse().unwrap());
     let pair = transfer(&config, 500_000, |_| Fate::Pass);
     let judged = |spurious| {
         pair[Side::A].count(|e| matches!(e, Event::Judged { spurious: s, restored: true, .. } if *s == spurious))
@@ -417,14 +417,12 @@ type Tale = (Vec<(u64, u64, SendKind)>, Vec<(u64, Cause)>, Vec<(u64, bool)>);
 /// Two paths, 50 ms each way, timeouts of 200 ms. At 2.0 `segments` segments leave in turn, the even ones on path 0; path 1
 /// stands still until `filled` milliseconds, when all that was sent there arrives. New data follow at 2.301. Nothing is lost.
 fn wait_for_the_other_path(judge: &'static str, segments: u64, filled: u64) -> Tale {
-    let config = Config {
-        judge: judge.parse().unwrap(),
-        scheduler: "round-robin".parse().unwrap(),
-        timestamps: true,
-        nagle: false,
-        delayed_ack: DelayedAck::Off,
-        ..coupled()
-    };
+    let config = coupled()
+        .judge(judge.parse().unwrap())
+        .scheduler("round-robin".parse().unwrap())
+        .timestamps(true)
+        .nagle(false)
+        .delayed_ack(DelayedAck::Off);
     let mut pair = joined(config.clone(), config, &[50, 50], 1000);
     pair.run_until(at(1000));
     pair.write(Side::A, 20_000);
@@ -520,7 +518,7 @@ fn a_timeout_for_data_that_wait_is_genuine_for_frto_unless_they_come_at_once() {
 fn what_was_acknowledged_without_a_data_ack_does_not_wait_for_ever() {
     for receiver in [coupled(), mptcp()] {
         for lost in [false, true] {
-            let config = Config { nagle: true, delayed_ack: DelayedAck::After(ms(40)), ..receiver.clone() };
+            let config = receiver.clone().nagle(true).delayed_ack(DelayedAck::After(ms(40)));
             let mut pair = Pair::seeded(config.clone(), config, &[ms(10)], 1);
             pair.run_until(at(30));
             let mut to_lose = u32::from(lost);
@@ -545,7 +543,7 @@ fn what_was_acknowledged_without_a_data_ack_does_not_wait_for_ever() {
 /// come, and wait for an acknowledgement, which the keys leave no room for: a pure one follows, and the server sends nothing twice.
 #[test]
 fn a_retransmission_with_the_keys_is_followed_by_a_data_ack() {
-    let config = Config { delayed_ack: DelayedAck::After(ms(200)), ..mptcp() };
+    let config = mptcp().delayed_ack(DelayedAck::After(ms(200)));
     let mut pair = Pair::seeded(config.clone(), config, &[ms(10)], 1);
     pair.run_until(at(100));
     pair.filter(|p| {
@@ -564,7 +562,7 @@ fn a_retransmission_with_the_keys_is_followed_by_a_data_ack() {
 /// Mappings that come in two pieces of zeros, of which the sums are zero, are forgotten when they are verified: 1,024 may wait.
 #[test]
 fn mappings_in_pieces_are_forgotten_when_they_are_verified() {
-    let mut s = Script::server(Config { checksum: true, ..coupled() });
+    let mut s = Script::server(coupled().checksum(true));
     for i in 0..1500 {
         let m = s.mapping(1000 * i, 1 + 1000 * i as u32, 1000);
         let checksum = Some(dss_pseudo_header(m.dsn, m.ssn, m.len).checksum());
@@ -582,7 +580,7 @@ fn mappings_in_pieces_are_forgotten_when_they_are_verified() {
 #[test]
 fn data_of_a_subflow_that_has_ended_are_sent_on_another_one() {
     for side in [Side::A, Side::B] {
-        let config = Config { scheduler: "round-robin".parse().unwrap(), ..coupled() };
+        let config = coupled().scheduler("round-robin".parse().unwrap());
         let mut pair = joined(config.clone(), config, &[10, 10], 1000);
         pair.run_until(at(1000));
         pair.filter(|p| if p.path == 1 && p.data_n.is_some() { Fate::Drop } else { Fate::Pass });
@@ -597,7 +595,7 @@ fn data_of_a_subflow_that_has_ended_are_sent_on_another_one() {
 /// The same of segments of 600 octets, beyond a window that is full: just those go out again, and nothing of what path 0 has carried.
 #[test]
 fn of_a_subflow_that_has_ended_just_its_data_are_sent_again() {
-    let config = Config { nagle: false, initial_window: 2, scheduler: "round-robin".parse().unwrap(), ..coupled() };
+    let config = coupled().nagle(false).initial_window(2).scheduler("round-robin".parse().unwrap());
     let mut pair = joined(config.clone(), config, &[10, 10], 1000);
     pair.filter(|p| if p.path == 1 && p.data_n.is_some() { Fate::Drop } else { Fate::Pass });
     // One by path 0, so that the next is path 1's.

@@ -22,7 +22,7 @@ use crate::pair::tcp;
 
 /// A configuration with the one deviation called `name`, or with none.
 fn with(name: &str, on: bool) -> Config {
-    Config { deviations: if on { Deviations::NONE.and(name) } else { Deviations::NONE }, ..mptcp() }
+    mptcp().deviations(if on { Deviations::NONE.and(name) } else { Deviations::NONE })
 }
 
 /// RFC 8684 3.3.2: 64 bits answer "data ... received with a 64-bit DSN"; a DATA_FIN alone is no
@@ -86,7 +86,7 @@ fn a_reset_that_answers_a_fast_close_gives_a_reason() {
 fn the_third_ack_is_a_segment_of_its_own() {
     for (on, alone) in [(true, "0.1 > . 1:1(0) ack 1\n"), (false, "")] {
         let deviations = if on { Deviations::NONE.and("third_ack_alone") } else { Deviations::NONE };
-        let mut b = Bench::client(Config { deviations, ..tcp() });
+        let mut b = Bench::client(tcp().deviations(deviations));
         b.play(&format!(
             "0   > S 0:0(0) <mss 1040,sackOK,wscale 14>
              0.05 write 1500

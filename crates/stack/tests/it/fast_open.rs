@@ -97,7 +97,7 @@ fn how_much_the_syn_takes_is_known_before() {
     };
     assert_eq!(room(tcp(), Some((cookie(), Some(824)))), (800, 800));
     assert_eq!(room(tcp(), None), (0, 0));
-    let linux = Config { deviations: Deviations::NONE.and("full_options_beside_syn_data"), ..tcp() };
+    let linux = tcp().deviations(Deviations::NONE.and("full_options_beside_syn_data"));
     assert_eq!(room(linux, Some((cookie(), Some(824)))), (784, 784));
 }
 
@@ -154,7 +154,7 @@ fn no_answer_at_all_is_a_refusal() {
     };
     for (fast, refusals) in [(true, 1), (false, 0)] {
         for user_timeout in [None, Some(Duration::from_secs(20))] {
-            let mut c = Connection::connect(Config { user_timeout, ..tcp() }, entropy(1));
+            let mut c = Connection::connect(tcp().user_timeout(user_timeout), entropy(1));
             if fast {
                 c.request_fast_open(cached());
             }
@@ -247,14 +247,14 @@ fn a_retransmission_of_the_syns_data_may_be_lost_too() {
 /// Timestamps, their 12 octets less: 1460 - 32 (4 + 12 + 4 + 12) = 1428 of payload, but no more than our own MSS of 1040 leaves.
 #[test]
 fn timestamps_take_their_octets() {
-    let mut b = Bench::fast_client(Config { timestamps: true, ..tcp() }, cached(), 5000);
+    let mut b = Bench::fast_client(tcp().timestamps(true), cached(), 5000);
     b.play("0 > S 0:1008(1008) <mss 1040,sackOK,TS val 0 ecr 0,wscale 14,FO 0102030405060708>");
 }
 
 /// 4.2.2 1 a: a cookie of 16 octets beside everything else and MP_CAPABLE has no room: 4 + 12 + 4 + 4 + 20 = 44.
 #[test]
 fn without_room_for_the_cookie_the_handshake_is_a_usual_one() {
-    let config = Config { timestamps: true, ..mptcp() };
+    let config = mptcp().timestamps(true);
     let mut c = Connection::connect(config, entropy(1));
     c.request_fast_open(Some((Cookie::new(&[9; 16]).expect("sixteen"), None)));
     c.write(100);
@@ -266,12 +266,12 @@ fn without_room_for_the_cookie_the_handshake_is_a_usual_one() {
 /// many as our own (40 octets less). Given a cookie it did not ask for, the client keeps the MSS alone.
 #[test]
 fn without_cookies_the_syn_carries_data_too() {
-    let bare = Config { fast_open_without_cookies: true, ..tcp() };
+    let bare = tcp().fast_open_without_cookies(true);
     for (config, cached, sent) in [
         (bare.clone(), None, 524),
         (bare.clone(), Some((Cookie::REQUEST, Some(824))), 812),
-        (Config { deviations: Deviations::NONE.and("own_mss_bounds_syn_data"), ..bare.clone() }, None, 1028),
-        (Config { deviations: Deviations::LINUX_61, ..bare.clone() }, None, 1000),
+        (bare.clone().deviations(Deviations::NONE.and("own_mss_bounds_syn_data")), None, 1028),
+        (bare.clone().deviations(Deviations::LINUX_61), None, 1000),
     ] {
         let mut b = Bench::fast_client(config, cached, 5000);
         b.play(&format!("0 > S 0:{sent}({sent}) <mss 1040,sackOK,wscale 14>"));
@@ -293,7 +293,7 @@ fn without_cookies_the_syn_carries_data_too() {
 /// 4.1.3.1: a refusal is one without cookies, too.
 #[test]
 fn without_cookies_a_server_may_refuse_too() {
-    let mut b = Bench::fast_client(Config { fast_open_without_cookies: true, ..tcp() }, None, 300);
+    let mut b = Bench::fast_client(tcp().fast_open_without_cookies(true), None, 300);
     b.play(
         "0   > S 0:300(300) <mss 1040,sackOK,wscale 14>
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 7>
@@ -308,7 +308,7 @@ fn without_cookies_a_server_may_refuse_too() {
 #[test]
 fn a_server_that_needs_no_cookie_takes_any_data() {
     for shown in ["", ",FO", ",FO 0102030405060709"] {
-        let mut b = Bench::fast_server(Config { fast_open_without_cookies: true, ..tcp() }, cookie());
+        let mut b = Bench::fast_server(tcp().fast_open_without_cookies(true), cookie());
         b.play(&format!(
             "0    < S 0:300(300) win 65535 <mss 1040,sackOK{shown}>
              0    > S. 0:0(0) ack 301 <mss 1040,sackOK>
@@ -316,7 +316,7 @@ fn a_server_that_needs_no_cookie_takes_any_data() {
         ));
         assert_eq!(b.conn().fast_opened(), 300);
     }
-    let mut b = Bench::fast_server(Config { fast_open_without_cookies: true, ..tcp() }, cookie());
+    let mut b = Bench::fast_server(tcp().fast_open_without_cookies(true), cookie());
     b.play(
         "0 < S 0:0(0) win 65535 <mss 1040,sackOK,FO>
          0 > S. 0:0(0) ack 1 <mss 1040,sackOK,FO 0102030405060708>",
@@ -402,7 +402,7 @@ fn the_syn_ack_is_sent_again_without_the_option() {
 fn a_host_gives_cookies_only_if_configured() {
     for fast_open in [true, false] {
         let mut server = Endpoint::new([2; 32]);
-        server.listen(80, Config { fast_open, ..tcp() });
+        server.listen(80, tcp().fast_open(fast_open));
         let addresses = Addresses { local: ([10, 0, 0, 2], 80).into(), remote: ([10, 0, 0, 1], 1000).into() };
         let mut syn = Segment { window: 65_535, flags: Flags::SYN, ..Segment::default() };
         syn.options.signal = Signal::FastOpen(Cookie::REQUEST);
@@ -502,7 +502,7 @@ fn data_that_come_again_have_data_sequence_numbers() {
 #[test]
 fn two_endpoints_open_fast_with_multipath() {
     for checksum in [false, true] {
-        let config = Config { fast_open: true, timestamps: true, checksum, ..mptcp() };
+        let config = mptcp().fast_open(true).timestamps(true).checksum(checksum);
         let mut ends = Ends::new(config);
         let text: Vec<u8> = (0..20_000_u32).map(|n| (n * 7 % 251) as u8).collect();
         // The first connection fetches the cookie.
@@ -579,7 +579,7 @@ impl Ends {
 /// RFC 7413 4.2.
 #[test]
 fn too_many_pending_requests_switch_it_off() {
-    let config = Config { fast_open: true, ..tcp() };
+    let config = tcp().fast_open(true);
     let mut ends = Ends::new(config);
     let first = ends.connect(1);
     ends.run();
@@ -614,7 +614,7 @@ fn a_first_refusal_may_be_forgiven() {
     for forgives in [true, false] {
         let forgiving = Deviations::NONE.and("forgives_fast_open_refusal");
         let deviations = if forgives { forgiving } else { Deviations::NONE };
-        let mut ends = Ends::new(Config { fast_open: true, deviations, ..tcp() });
+        let mut ends = Ends::new(tcp().fast_open(true).deviations(deviations));
         let first = ends.connect(1);
         ends.run();
         let _ = ends.client.abort(first);
@@ -644,7 +644,7 @@ fn a_first_refusal_may_be_forgiven() {
 /// RFC 7413 4.1.2.
 #[test]
 fn a_cookie_is_good_for_one_client() {
-    let mut ends = Ends::new(Config { fast_open: true, ..tcp() });
+    let mut ends = Ends::new(tcp().fast_open(true));
     let first = ends.connect(1);
     ends.run();
     let _ = ends.client.abort(first);
@@ -663,7 +663,7 @@ fn a_cookie_is_good_for_one_client() {
 /// 3.8.6): not as one segment of 300 octets that no window of 100 ever admits.
 #[test]
 fn data_that_were_not_taken_fit_into_the_window_when_they_leave_again() {
-    let mut b = Bench::fast_client(Config { nagle: false, ..tcp() }, cached(), 300);
+    let mut b = Bench::fast_client(tcp().nagle(false), cached(), 300);
     b.play(
         "0    > S 0:300(300) <mss 1040,sackOK,wscale 14,FO 0102030405060708>
          0.1  < S. 0:0(0) ack 1 win 100 <mss 1040,sackOK,wscale 0>

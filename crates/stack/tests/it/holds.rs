@@ -22,7 +22,7 @@ fn hold(s: &Script) -> SendBlock {
 fn a_full_window_holds() {
     assert_eq!(hold(&written(mptcp(), 20_000)), SendBlock::Cwnd);
     // Less than a segment of room is none.
-    assert_eq!(hold(&written(Config { nagle: false, ..mptcp() }, 9_500)), SendBlock::Cwnd);
+    assert_eq!(hold(&written(mptcp().nagle(false), 9_500)), SendBlock::Cwnd);
     assert_eq!(hold(&written(mptcp(), 9_000)), SendBlock::Application);
 }
 
@@ -37,7 +37,7 @@ fn a_subflow_that_is_not_established_is_not_up() {
 #[test]
 fn the_peers_window_holds_what_is_beyond_it() {
     let of = |octets: u64, ends: bool| {
-        let mut s = Script::opening(Config { nagle: false, ..mptcp() });
+        let mut s = Script::opening(mptcp().nagle(false));
         let mut syn_ack = s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: PEER_KEY });
         syn_ack.window = 5000;
         s.give(0, syn_ack);
@@ -59,7 +59,7 @@ fn the_peers_window_holds_what_is_beyond_it() {
 /// A send buffer of 3000 octets is full of what is in flight.
 #[test]
 fn a_full_send_buffer_holds_the_application() {
-    let config = || Config { send_buffer: Some(3000), nagle: false, ..mptcp() };
+    let config = || mptcp().send_buffer(Some(3000)).nagle(false);
     assert_eq!(hold(&written(config(), 10_000)), SendBlock::SendBuffer);
     assert_eq!(hold(&written(config(), 2_000)), SendBlock::Application);
     // There is nothing to wait for once the last octet is written.
@@ -97,7 +97,7 @@ fn the_scheduler_holds_a_backup() {
 /// All of 15,000 octets are assigned, and what waits is one segment or five: the window limits, not the application.
 #[test]
 fn the_window_limits_what_is_assigned() {
-    let config = || Config { scheduler: "otias".parse().unwrap(), ..mptcp() };
+    let config = || mptcp().scheduler("otias".parse().unwrap());
     for octets in [11_000, 15_000] {
         let s = written(config(), octets);
         assert_eq!((s.c.unsent(), s.c.limit()), (octets - 10_000, SendBlock::Cwnd));

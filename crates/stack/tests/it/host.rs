@@ -190,7 +190,7 @@ fn octets_arrive_unchanged_whatever_the_network_does() {
         Weather { lost: 2, repeated: 20, jitter: 5, bytes: true },
     ] {
         for (mptcp, checksum) in [(true, false), (true, true), (false, false)] {
-            let config = Config { mptcp, checksum, ..Config::classic() };
+            let config = Config::classic().mptcp(mptcp).checksum(checksum);
             let w = exchange(&config, weather, &data);
             let failed =
                 w.told.iter().flatten().find(|(_, e)| matches!(e, Event::ChecksumFailed { .. } | Event::Aborted(_)));
@@ -451,7 +451,7 @@ fn there_are_256_identifiers_of_addresses_and_no_more() {
 /// Neither a join that is refused nor one that cannot be opened uses up an identifier.
 #[test]
 fn a_refused_join_takes_no_identifier() {
-    let config = Config { subflow_limit: 1, ..Config::classic() };
+    let config = Config::classic().subflow_limit(1);
     let (mut w, [id, peer]) = acquainted(&config);
     for n in 1..=300 {
         assert_eq!(join_at(&mut w, peer, n).flags, Flags::RST.with(Flags::ACK));
@@ -469,7 +469,7 @@ fn a_refused_join_takes_no_identifier() {
 /// 10 kB may be sent and not acknowledged, 20 kB arrive and not be read: nobody keeps more, and nothing is lost.
 #[test]
 fn a_reader_that_does_not_read_stops_the_writer() {
-    let config = Config { send_buffer: Some(10_000), receive_buffer: Some(20_000), ..Config::classic() };
+    let config = Config::classic().send_buffer(Some(10_000)).receive_buffer(Some(20_000));
     let mut w = World::new(&config, Weather::default());
     let id = w.ends[0].connect(Instant::ZERO, addresses(1000), config).expect("it is free");
     let data = octets(500_000, 3);
@@ -497,7 +497,7 @@ fn a_reader_that_does_not_read_stops_the_writer() {
 /// One path dies with data on it, and 20 MB pass by the other: what was on the dead one is kept, no more.
 #[test]
 fn a_dead_subflow_does_not_keep_what_passes_by_another() {
-    let config = Config { send_buffer: Some(500_000), ..Config::classic() };
+    let config = Config::classic().send_buffer(Some(500_000));
     let mut w = World::new(&config, Weather::default());
     let id = w.ends[0].connect(Instant::ZERO, addresses(1000), config).expect("it is free");
     let data = octets(20_000_000, 4);

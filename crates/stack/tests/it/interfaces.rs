@@ -98,7 +98,7 @@ fn an_offer_has_what_an_estimate_of_blocking_needs() {
 #[test]
 fn a_scheduler_that_estimates_blocking_leaves_the_slow_path_alone() {
     let on_slow = |scheduler: Choice<dyn Scheduler>| {
-        let config = Config { scheduler, receive_buffer: Some(40_000), ..mptcp() };
+        let config = mptcp().scheduler(scheduler).receive_buffer(Some(40_000));
         let mut pair = joined(config.clone(), config, &[10, 100], 1000);
         pair.run_until(at(2000));
         pair.write(Side::A, 400_000);
@@ -132,7 +132,7 @@ fn redundant() -> Choice<dyn Scheduler> {
 /// 10 and 40 ms. From 1 s on the fast path delivers nothing: the copies on the other one do, at the moment they would have anyway.
 #[test]
 fn what_is_sent_on_several_paths_arrives_by_whichever_delivers() {
-    let config = Config { scheduler: redundant(), ..mptcp() };
+    let config = mptcp().scheduler(redundant());
     let mut pair = joined(config.clone(), config, &[10, 40], 1000);
     pair.run_until(at(1000));
     pair.filter(|p| if p.path == 0 { Fate::Drop } else { Fate::Pass });
@@ -201,7 +201,7 @@ fn the_head_of_the_line_can_be_sent_again_and_its_path_penalised() {
     let scheduler = made(Info::new("opportunistic", "sends what blocks again"), move |_| {
         Box::new(Opportunistic { again: None, seen: told.clone() }) as _
     });
-    let config = Config { scheduler, receive_buffer: Some(12_000), ..mptcp() };
+    let config = mptcp().scheduler(scheduler).receive_buffer(Some(12_000));
     let mut pair = joined(config.clone(), config, &[10, 200], 1000);
     pair.run_until(at(3000));
     seen.lock().unwrap().clear();
@@ -249,7 +249,7 @@ fn what_can_be_sent_again_is_asked_where_there_is_something() {
     let seen = Seen::default();
     let told = seen.clone();
     let scheduler = made(Info::new("asked", "notes when"), move |_| Box::new(Asked(told.clone())) as _);
-    let mut s = Script::opening(Config { scheduler, ..mptcp() });
+    let mut s = Script::opening(mptcp().scheduler(scheduler));
     s.c.write(2000);
     let answer = s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: PEER_KEY });
     s.give(0, Segment { window: 2000, ..answer });
@@ -264,13 +264,11 @@ fn what_can_be_sent_again_is_asked_where_there_is_something() {
 /// What leaves again from 3 s on, in which way of data, and the second subflow's window before and after: paths of 10 and `slow` ms, a
 /// receiver with room for twelve segments, any scheduler.
 fn blocked(scheduler: &str, slow: u64, again: bool, penalised: bool) -> (Vec<(usize, u64)>, [f64; 2]) {
-    let config = Config {
-        scheduler: scheduler.parse().unwrap(),
-        opportunistic_retransmission: again,
-        penalisation: penalised,
-        receive_buffer: Some(12_000),
-        ..mptcp()
-    };
+    let config = mptcp()
+        .scheduler(scheduler.parse().unwrap())
+        .opportunistic_retransmission(again)
+        .penalisation(penalised)
+        .receive_buffer(Some(12_000));
     let mut pair = joined(config.clone(), config, &[10, slow], 1000);
     pair.run_until(at(3000));
     let before = pair[Side::A].conn().subflows()[1].cwnd();
@@ -303,7 +301,7 @@ fn what_blocks_is_sent_again_and_its_sender_penalised() {
 #[test]
 fn what_blocks_is_sent_again_on_a_backup_if_there_is_nothing_else() {
     for (slow, paths) in [(true, vec![0]), (false, vec![])] {
-        let config = Config { opportunistic_retransmission: true, receive_buffer: Some(12_000), ..mptcp() };
+        let config = mptcp().opportunistic_retransmission(true).receive_buffer(Some(12_000));
         let mut pair = joined(config.clone(), config, &[10, 200], 1000);
         pair.run_until(at(3000));
         pair[Side::A].conn_mut().set_backup(0, true);
@@ -318,7 +316,7 @@ fn what_blocks_is_sent_again_on_a_backup_if_there_is_nothing_else() {
 /// The first segment is lost on the fast path, and so are the acknowledgements there: the slow path could send, but is no slower path's victim.
 #[test]
 fn a_faster_path_that_blocks_is_not_penalised() {
-    let config = Config { penalisation: true, receive_buffer: Some(12_000), ..mptcp() };
+    let config = mptcp().penalisation(true).receive_buffer(Some(12_000));
     let mut pair = joined(config.clone(), config, &[10, 60], 1000);
     pair.run_until(at(3000));
     pair.filter(|p| match p.from {
@@ -341,7 +339,7 @@ fn a_faster_path_that_blocks_is_not_penalised() {
 fn what_blocks_is_not_sent_again_beyond_the_window() {
     let mut again = Vec::new();
     for segments in 12..80 {
-        let config = Config { opportunistic_retransmission: true, receive_buffer: Some(1000 * segments), ..mptcp() };
+        let config = mptcp().opportunistic_retransmission(true).receive_buffer(Some(1000 * segments));
         let mut pair = joined(config.clone(), config, &[10, 200, 40], 1000);
         pair.run_until(at(3000));
         let late = |p: &Packet| p.from == Side::B && p.path == 0 && p.at < at(3190);
@@ -364,7 +362,7 @@ fn what_blocks_is_not_sent_again_beyond_the_window() {
 #[test]
 fn what_blocks_is_not_sent_again_under_coupled_acknowledgement() {
     let acknowledgement = anabranch_stack::config::Acknowledgement::Coupled;
-    let refused = Config::builder().acknowledgement(acknowledgement).opportunistic_retransmission(true).build();
+    let refused = Config::default().acknowledgement(acknowledgement).opportunistic_retransmission(true).checked();
     let said = refused.unwrap_err().to_string();
     assert!(
         said.starts_with(
@@ -436,7 +434,7 @@ impl Constant {
 #[test]
 fn a_paced_window_sends_at_its_rate_and_measures_it() {
     let constant = Constant::new(40.0, Some(100_000.0));
-    let config = Config { controller: constant.choice(), ..tcp() };
+    let config = tcp().controller(constant.choice());
     let mut pair = Pair::new(config.clone(), config, ms(50));
     pair.write(Side::A, 200_000);
     pair.run_until(at(5000));
@@ -459,7 +457,7 @@ fn a_paced_window_sends_at_its_rate_and_measures_it() {
 #[test]
 fn rates_are_limited_by_the_application_that_has_no_more_data() {
     let constant = Constant::new(10.0, None);
-    let config = Config { controller: constant.choice(), ..tcp() };
+    let config = tcp().controller(constant.choice());
     let mut pair = Pair::new(config.clone(), config, ms(50));
     let limited = |pair: &mut Pair, octets: u64| {
         constant.samples.lock().unwrap().clear();
@@ -479,7 +477,7 @@ fn rates_are_limited_by_the_application_that_has_no_more_data() {
 #[test]
 fn a_controller_hears_of_losses_and_of_acknowledgements_in_recovery() {
     let constant = Constant::new(10.0, None);
-    let config = Config { controller: constant.choice(), ..tcp() };
+    let config = tcp().controller(constant.choice());
     let mut pair = Pair::new(config.clone(), config, ms(50));
     pair.filter(|p| if p.data_n == Some(30) { Fate::Drop } else { Fate::Pass });
     pair.write(Side::A, 100_000);
@@ -601,7 +599,7 @@ static BY_TIME: Builtin<dyn Detector> = Builtin {
 /// it is sent again 50 ms after it was, a round trip and a quarter, by the detector's own timer, and the window is cut once.
 #[test]
 fn a_detector_with_a_timer_of_its_own() {
-    let config = Config { detector: Choice::new(&BY_TIME), ..tcp() };
+    let config = tcp().detector(Choice::new(&BY_TIME));
     for (fate, expected) in [(Fate::Late(ms(5)), vec![]), (Fate::Drop, vec![at(1054)])] {
         let mut pair = Pair::new(config.clone(), config.clone(), ms(20));
         pair.run_until(at(1000));
@@ -664,7 +662,7 @@ static IN_PROPORTION: Builtin<dyn Reduction> =
 #[test]
 fn a_reduction_decides_when_and_the_controller_how_much() {
     let sent = |reduction: Choice<dyn Reduction>| {
-        let config = Config { reduction, initial_window: 20, ..tcp() };
+        let config = tcp().reduction(reduction).initial_window(20);
         let mut pair = Pair::new(config.clone(), config, ms(50));
         pair.run_until(at(1000));
         pair.filter(|p| if p.data_n == Some(0) { Fate::Drop } else { Fate::Pass });
@@ -737,7 +735,7 @@ fn insistent(lost: &Seen<u64>) -> Choice<dyn Scheduler> {
 /// Each octet at most once more on a subflow; in plain TCP, where an octet has one sequence number, none.
 #[test]
 fn a_scheduler_that_resends_without_end_is_bounded() {
-    let config = Config { scheduler: insistent(&Seen::default()), ..mptcp() };
+    let config = mptcp().scheduler(insistent(&Seen::default()));
     let mut pair = joined(config.clone(), config.clone(), &[10, 40], 1000);
     pair.run_until(at(1000));
     pair.write(Side::A, 20_000);
@@ -745,7 +743,7 @@ fn a_scheduler_that_resends_without_end_is_bounded() {
     assert_eq!(pair[Side::B].read, 21_000);
     let again = pair.log.iter().filter(|p| p.transmit.kind == SendKind::Reinjection).count();
     assert!((1..=40).contains(&again), "{again} segments of 20 on two subflows");
-    let mut pair = Pair::new(Config { mptcp: false, ..config }, tcp(), ms(10));
+    let mut pair = Pair::new(config.mptcp(false), tcp(), ms(10));
     pair.write(Side::A, 20_000);
     pair.run_until(at(10_000));
     let again = pair.log.iter().filter(|p| p.transmit.kind == SendKind::Reinjection).count();
@@ -756,7 +754,7 @@ fn a_scheduler_that_resends_without_end_is_bounded() {
 #[test]
 fn a_scheduler_hears_of_losses_that_the_timer_finds() {
     let lost = Seen::default();
-    let config = Config { scheduler: insistent(&lost), ..tcp() };
+    let config = tcp().scheduler(insistent(&lost));
     let mut pair = Pair::new(config.clone(), config, ms(10));
     pair.run_until(at(1000));
     pair.filter(|p| if p.at == at(1000) { Fate::Drop } else { Fate::Pass });
@@ -770,7 +768,7 @@ fn a_scheduler_hears_of_losses_that_the_timer_finds() {
 fn the_row_of_a_subflow_that_has_ended_counts_for_nobody() {
     for side in [Side::A, Side::B] {
         let constant = Constant::new(10.0, None);
-        let config = Config { controller: constant.choice(), scheduler: "round-robin".parse().unwrap(), ..mptcp() };
+        let config = mptcp().controller(constant.choice()).scheduler("round-robin".parse().unwrap());
         let mut pair = joined(config.clone(), config, &[10, 10], 1000);
         pair.run_until(at(900));
         pair.write(Side::A, 200_000);
@@ -797,7 +795,7 @@ fn the_row_of_a_subflow_that_has_ended_counts_for_nobody() {
 #[test]
 fn a_write_while_a_segment_is_paced_loses_no_time() {
     let constant = Constant::new(40.0, Some(100_000.0));
-    let config = Config { controller: constant.choice(), ..tcp() };
+    let config = tcp().controller(constant.choice());
     let mut pair = Pair::new(config.clone(), config, ms(50));
     pair.run_until(at(1000));
     pair.write(Side::A, 2000);
@@ -812,7 +810,7 @@ fn a_write_while_a_segment_is_paced_loses_no_time() {
 #[test]
 fn a_write_at_the_time_of_a_paced_segment_lets_it_leave() {
     let constant = Constant::new(40.0, Some(100_000.0));
-    let config = Config { controller: constant.choice(), ..tcp() };
+    let config = tcp().controller(constant.choice());
     let mut pair = Pair::new(config.clone(), config, ms(50));
     pair.run_until(at(1000));
     let left = pair.with(Side::A, |c| {

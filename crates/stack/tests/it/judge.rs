@@ -17,13 +17,13 @@ use crate::pair::{Fate, Packet, Pair, Side, at, ms, tcp};
 
 /// A TCP endpoint with every option a judge may need.
 pub fn config(judge: &'static str) -> Config {
-    Config { judge: judge.parse().unwrap(), timestamps: true, ..tcp() }
+    tcp().judge(judge.parse().unwrap()).timestamps(true)
 }
 
 /// The same with another T2, if it has one.
 fn t2_of(config: Config, t2: f64) -> Config {
-    let judge = config.judge.clone().with("t2", t2).unwrap_or(config.judge);
-    Config { judge, ..config }
+    let judge = config.judge.clone().with("t2", t2).unwrap_or_else(|_| config.judge.clone());
+    config.judge(judge)
 }
 
 /// All judges.
@@ -32,7 +32,7 @@ const ALL: [&str; 5] = ["none", "dsack", "eifel", "door", "frto"];
 /// Every judge that works with these options.
 fn with_options(sack: bool, timestamps: bool) -> Vec<Config> {
     let fits = |name: &&str| (*name != "dsack" || sack) && (*name != "eifel" || timestamps);
-    ALL.into_iter().filter(fits).map(|name| Config { sack, timestamps, ..config(name) }).collect()
+    ALL.into_iter().filter(fits).map(|name| config(name).sack(sack).timestamps(timestamps)).collect()
 }
 
 /// With and without SACK, with and without timestamps.
@@ -229,7 +229,7 @@ fn linux_takes_the_first_of_its_parts() {
         [(true, true, Some(2120)), (false, true, Some(2120)), (true, false, Some(2200)), (false, false, None)]
     {
         println!("sack {sack} timestamps {timestamps}");
-        let c = Config { sack, timestamps, ..config("linux") };
+        let c = config("linux").sack(sack).timestamps(timestamps);
         assert_eq!(tell(&c, 100, 2600, spike).verdicts, [(2500, true, true)]);
         let found: Vec<_> = reordered.map(|ms| (ms, true, true)).into_iter().collect();
         assert_eq!(tell(&c, 100, 2200, late(2, 20)).verdicts, found);

@@ -19,7 +19,7 @@ use crate::mptcp_bench::{add_addr, joined};
 use crate::pair::{Fate, Happening, Packet, Pair, Side, at, ms};
 
 fn door() -> Config {
-    Config { timestamps: false, ..config("door") }
+    config("door").timestamps(false)
 }
 
 /// With T1 and T2 in smoothed round-trip times.
@@ -100,7 +100,7 @@ fn whatever_the_options_they_fit_and_every_segment_is_numbered() {
         for timestamps in both {
             for sack in both {
                 for checksum in both {
-                    let c = Config { mptcp, timestamps, sack, checksum, ..door() };
+                    let c = door().mptcp(mptcp).timestamps(timestamps).sack(sack).checksum(checksum);
                     let paths = if mptcp { vec![ms(10), ms(25)] } else { vec![ms(10)] };
                     for p in log(c.clone(), c.clone(), &paths, 200_000) {
                         let s = p.segment();
@@ -143,10 +143,10 @@ fn an_address_may_take_the_room_of_the_number() {
 /// Both sides must ask for it: what only one of them wants is not spoken, and the transfer goes as with `none`.
 #[test]
 fn the_options_are_negotiated() {
-    let plain = Config { judge: "none".parse().unwrap(), ..door() };
+    let plain = door().judge("none".parse().unwrap());
     for mptcp in [true, false] {
-        let with = Config { mptcp, ..door() };
-        let without = Config { mptcp, ..plain.clone() };
+        let with = door().mptcp(mptcp);
+        let without = plain.clone().mptcp(mptcp);
         let speaks = |log: &[Packet]| log.iter().filter(|p| p.segment().options.door != Door::default()).count();
         let asks = |log: &[Packet], side| {
             let mut syns = log.iter().filter(|p| p.from == side && p.has(Flags::SYN));
@@ -190,7 +190,7 @@ fn data_out_of_order_is_reported_once() {
 #[test]
 fn a_late_original_is_out_of_order() {
     for timestamps in [true, false] {
-        let c = Config { timestamps, ..door() };
+        let c = door().timestamps(timestamps);
         let late = |p: &Packet| if number(p) == Some(2) && copy(p) == 1 { Fate::Late(ms(200)) } else { Fate::Pass };
         let s = tell(&c, 60, 2300, late);
         assert_eq!(s.again, [(2100, 2, SendKind::Fast)]);
@@ -242,7 +242,7 @@ fn duplicate_numbers(pair: &Pair) -> Vec<(u32, u8)> {
 /// genuine and stays so: nothing is held or undone.
 #[test]
 fn duplicate_numbers_wrap_around() {
-    let c = Config { initial_window: 400, sack: false, ..door() };
+    let c = door().initial_window(400).sack(false);
     let lost = |p: &Packet| if number(p) == Some(0) && copy(p) == 1 { Fate::Drop } else { Fate::Pass };
     let s = tell(&c, 1000, 2149, lost);
     let numbers: Vec<u8> = duplicate_numbers(&s.pair).iter().map(|d| d.1).collect();
@@ -280,7 +280,7 @@ fn an_acknowledgement_out_of_order_holds_the_window() {
     assert_eq!(reports(&s.pair), []);
     // Nine ACKs had come, each worth a segment (the one of 4 and 5 two); those of 2.2 are not counted.
     assert_eq!(s.window().0, 20_000.0);
-    let s = tell(&Config { judge: "none".parse().unwrap(), ..door() }, 100, 2204, |_| Fate::Pass);
+    let s = tell(&door().judge("none".parse().unwrap()), 100, 2204, |_| Fate::Pass);
     assert_eq!(s.window().0, 40_000.0);
 }
 
@@ -288,7 +288,7 @@ fn an_acknowledgement_out_of_order_holds_the_window() {
 /// genuine loss at 2.1 is undone at 2.101.
 #[test]
 fn a_duplicate_out_of_order_restores_the_window() {
-    let c = Config { sack: false, ..door() };
+    let c = door().sack(false);
     let mut n = 0;
     let s = tell(&c, 10, 2199, move |p| {
         n += u64::from(p.from == Side::B && p.at == at(2050));
@@ -332,7 +332,7 @@ fn states(c: &Config, end: u64, fate: impl FnMut(&Packet) -> Fate + 'static) -> 
 #[test]
 fn window_and_timeout_are_held_for_t1() {
     for (t1, until) in [(0.0, 2120), (0.5, 2170), (1.0, 2220), (3.0, 2420)] {
-        let c = Config { judge: timed(t1, 1.0), ..door() };
+        let c = door().judge(timed(t1, 1.0));
         let (states, _) = states(&c, 2600, |p| match number(p) {
             Some(2) => Fate::Late(ms(20)),
             Some(n) if (5..10).contains(&n) => Fate::Late(ms(30)),
@@ -356,7 +356,7 @@ fn window_and_timeout_are_held_for_t1() {
 /// 2.07 reordering | 2.12 its report, T1 until 2.52 | all data from 2.1 on are lost | 2.33 (from 2.13) and 2.53 timeouts
 #[test]
 fn a_timeout_while_the_window_is_held_changes_nothing() {
-    let c = Config { judge: timed(4.0, 1.0), ..door() };
+    let c = door().judge(timed(4.0, 1.0));
     let (_, pair) = states(&c, 2519, |p| match number(p) {
         Some(2) => Fate::Late(ms(20)),
         Some(n) if (5..10).contains(&n) => Fate::Late(ms(30)),
@@ -387,7 +387,7 @@ fn a_timeout_while_the_window_is_held_changes_nothing() {
 /// T1 until 2.52 | all that leaves on path 1 from 2.09 on is lost | 2.33 and 2.53 its timer expires
 #[test]
 fn a_timeout_while_the_window_is_held_reinjects_nothing() {
-    let c = Config { judge: timed(4.0, 1.0), mptcp: true, scheduler: "round-robin".parse().unwrap(), ..door() };
+    let c = door().judge(timed(4.0, 1.0)).mptcp(true).scheduler("round-robin".parse().unwrap());
     let mut pair = joined(c.clone(), c, &[50, 50], 1000);
     pair.run_until(at(1000));
     pair.write(Side::A, 20_000);
@@ -424,7 +424,7 @@ fn a_timeout_while_the_window_is_held_reinjects_nothing() {
 #[test]
 fn instant_recovery_reaches_back_for_t2() {
     for (t2, undone) in [(0.0, 0), (0.19, 0), (0.2, 1), (1.0, 1), (8.0, 1)] {
-        let c = Config { judge: timed(1.0, t2), ..door() };
+        let c = door().judge(timed(1.0, t2));
         let late = |p: &Packet| if number(p) == Some(2) && copy(p) == 1 { Fate::Late(ms(20)) } else { Fate::Pass };
         let s: Story = tell(&c, 60, 2150, late);
         assert_eq!(s.episodes, [(2100, Cause::FastRetransmit)]);
@@ -438,7 +438,7 @@ fn any_t1_and_t2_deliver_everything() {
     for (t1, t2) in [(0.0, 0.0), (0.5, 0.5), (8.0, 8.0), (1000.0, 1000.0)] {
         for acknowledgement in [Acknowledgement::Independent, Acknowledgement::Coupled] {
             for sack in [true, false] {
-                let c = Config { judge: timed(t1, t2), acknowledgement, sack, mptcp: true, ..door() };
+                let c = door().judge(timed(t1, t2)).acknowledgement(acknowledgement).sack(sack).mptcp(true);
                 let mut pair = Pair::seeded(c.clone(), c, &[ms(10), ms(40)], 5);
                 pair.keep_log = false;
                 pair.filter(|p| match p.data_n {
@@ -462,7 +462,7 @@ fn any_t1_and_t2_deliver_everything() {
 /// Blocks fit beside the number: a loss on MPTCP with timestamps reports one, and is repaired by it.
 #[test]
 fn a_sack_block_fits_beside_the_number() {
-    let c = Config { mptcp: true, timestamps: true, ..door() };
+    let c = door().mptcp(true).timestamps(true);
     let lost = |p: &Packet| if number(p) == Some(2) && copy(p) == 1 { Fate::Drop } else { Fate::Pass };
     let s = tell(&c, 60, 2300, lost);
     let blocks = s.pair.log.iter().map(|p| p.segment().options.sack).filter(|b| *b != SackBlocks::default());

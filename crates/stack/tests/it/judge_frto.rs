@@ -3,13 +3,11 @@
 //! A client with a round trip of 100 ms, a timeout of 300 ms and a window of ten segments sends ten at 0.2 s; the timer
 //! expires at 0.5 s. Each script goes on from there.
 
-use anabranch_stack::Config;
-
 use crate::bench::Bench;
 use crate::pair::tcp;
 
 fn bench(sack: bool, octets: u64) -> Bench {
-    let mut bench = Bench::open_client(Config { judge: "frto".parse().unwrap(), sack, ..tcp() });
+    let mut bench = Bench::open_client(tcp().judge("frto".parse().unwrap()).sack(sack));
     let push = if octets == 10_000 { "0.2 > . 1:9001(9x1000) ack 1\n0.2 > P. 9001:10001(1000) ack 1" } else { "" };
     let rest = if push.is_empty() { "0.2 > . 1:10001(10x1000) ack 1 {new}" } else { push };
     bench.play(&format!(
@@ -225,7 +223,7 @@ fn without_new_data_retransmission_goes_on() {
 #[test]
 fn without_a_window_for_new_data_retransmission_goes_on() {
     for sack in [true, false] {
-        let mut bench = Bench::client(Config { judge: "frto".parse().unwrap(), sack, ..tcp() });
+        let mut bench = Bench::client(tcp().judge("frto".parse().unwrap()).sack(sack));
         let permitted = if sack { ",sackOK" } else { "" };
         bench.play(&format!(
             "0    > S 0:0(0) <mss 1040{permitted},wscale 14>

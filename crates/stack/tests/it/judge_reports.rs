@@ -1,6 +1,5 @@
 //! Duplicate reports on the wire (RFC 2883): who makes them, who reads them, and networks that duplicate.
 
-use anabranch_stack::Config;
 use anabranch_stack::controller::Cause;
 
 use crate::bench::Bench;
@@ -15,7 +14,7 @@ use crate::pair::{Fate, Packet, Side, at, ms, tcp};
 /// 0.2 1001:2001 sent at 1300 | 0.3 1:1001, sent again at 1400 | 0.4 the original of 1:1001, sent at 1200
 #[test]
 fn an_original_refused_for_its_timestamp_is_reported() {
-    Bench::open_client(Config { timestamps: true, ..tcp() }).play(
+    Bench::open_client(tcp().timestamps(true)).play(
         "0.2 < . 1001:2001(1000) ack 1 win 100 <TS val 1300 ecr 0>
          0.2 > . 1:1(0) ack 1 <TS val 200 ecr 1000,sack 1001:2001>
          0.3 < . 1:1001(1000) ack 1 win 100 <TS val 1400 ecr 0>
@@ -29,14 +28,14 @@ fn an_original_refused_for_its_timestamp_is_reported() {
 /// Not so one that is refused for its timestamp and has not arrived before (it must come again), and not without SACK.
 #[test]
 fn what_has_not_arrived_is_not_reported() {
-    Bench::open_client(Config { timestamps: true, ..tcp() }).play(
+    Bench::open_client(tcp().timestamps(true)).play(
         "0.3 < . 1:1001(1000) ack 1 win 100 <TS val 1400 ecr 0>
          0.3 > . 1:1(0) ack 1001 <TS val 300 ecr 1400>
          0.4 < . 1001:2001(1000) ack 1 win 100 <TS val 1200 ecr 0>
          0.4 > . 1:1(0) ack 1001 <TS val 400 ecr 1400>
          0.4 unread 1000",
     );
-    Bench::open_client(Config { sack: false, ..tcp() }).play(
+    Bench::open_client(tcp().sack(false)).play(
         "0.3 < . 1:1001(1000) ack 1 win 100
          0.3 > . 1:1(0) ack 1001
          0.4 < . 1:1001(1000) ack 1 win 100
@@ -54,7 +53,7 @@ fn what_has_not_arrived_is_not_reported() {
 /// RFC 2883 5.
 #[test]
 fn an_overtaken_block_is_no_report() {
-    let mut bench = Bench::open_client(Config { judge: "dsack".parse().unwrap(), ..tcp() });
+    let mut bench = Bench::open_client(tcp().judge("dsack".parse().unwrap()));
     bench.play(
         "0.2  write 30000
          0.2  > . 1:10001(10x1000) ack 1
@@ -73,7 +72,7 @@ fn an_overtaken_block_is_no_report() {
 /// A block above the acknowledgement inside the next one reports a duplicate of what is held (RFC 2883 4.1.2, 4.1.3).
 #[test]
 fn a_report_above_the_acknowledgement_counts() {
-    let mut bench = Bench::open_client(Config { judge: "dsack".parse().unwrap(), ..tcp() });
+    let mut bench = Bench::open_client(tcp().judge("dsack".parse().unwrap()));
     bench.play(
         "0.2  write 30000
          0.2  > . 1:10001(10x1000) ack 1
@@ -132,7 +131,7 @@ fn a_duplicated_retransmission_is_found_out_by_its_second_report() {
 fn a_lost_report_leaves_the_episode_unjudged() {
     for lose in [false, true] {
         // (Timestamps would keep the late original of 4 out: RFC 7323 5.3.)
-        let c = Config { timestamps: false, ..config("dsack") };
+        let c = config("dsack").timestamps(false);
         let s = tell(&c, 100, 3000, move |p| match number(p) {
             Some(2 | 4) if copy(p) == 1 => Fate::Late(ms(130)),
             None if lose && p.from == Side::B && p.at == at(2180) && is_report(p) => Fate::Drop,

@@ -122,7 +122,7 @@ fn over_all(response: Response, check: impl Fn(&Config, Cause, &Verdict)) {
     for controller in controllers() {
         for (judge, cause, fate) in FIRES {
             println!("{} {judge} {cause:?}", controller.name());
-            let c = Config { controller: controller.clone(), response, ..config(judge) };
+            let c = config(judge).controller(controller.clone()).response(response);
             let v = judged(&c, fate);
             assert!(v.whole.cwnd > v.cut.cwnd || v.cut.cwnd > v.cut.ssthresh, "{:?} {:?}", v.whole, v.cut);
             check(&c, cause, &v);
@@ -170,7 +170,7 @@ fn no_response_changes_nothing() {
         assert_eq!(v.after.ssthresh, v.cut.ssthresh);
         if matches!(c.judge.name(), "eifel" | "dsack") {
             let fate = if cause == Cause::Timeout { spike } else { late };
-            let mut same = begun(&Config { judge: "none".parse().unwrap(), ..c.clone() }, fate);
+            let mut same = begun(&c.clone().judge("none".parse().unwrap()), fate);
             same.write(Side::A, 90_000);
             same.run_until(at(2700));
             let log = |pair: &Pair| pair.log.iter().map(|p| (p.at, p.from, *p.segment())).collect::<Vec<_>>();
@@ -190,11 +190,11 @@ fn no_flight_is_sent_again_after_a_spurious_timeout() {
     for controller in controllers() {
         for judge in ["eifel", "frto"] {
             for response in [Response::Default, Response::Rfc4015, Response::Restore, Response::SlowStartToSaved] {
-                let c = Config { controller: controller.clone(), response, ..config(judge) };
+                let c = config(judge).controller(controller.clone()).response(response);
                 let v = judged(&c, spike);
                 assert_eq!(first(&v.pair), [(at(2200), 0, SendKind::Timeout)], "{} {judge}", controller.name());
             }
-            let c = Config { controller: controller.clone(), response: Response::None, ..config(judge) };
+            let c = config(judge).controller(controller.clone()).response(Response::None);
             assert!(first(&judged(&c, spike).pair).len() > 5, "{} {judge}", controller.name());
         }
     }
@@ -206,7 +206,7 @@ fn no_flight_is_sent_again_after_a_spurious_timeout() {
 /// first comes. Six in flight and one acknowledged make seven; pipe_prev = max(7, 7.5).
 #[test]
 fn worked_numbers_of_rfc_4015() {
-    let v = judged(&Config { response: Response::Rfc4015, ..config("eifel") }, spike);
+    let v = judged(&config("eifel").response(Response::Rfc4015), spike);
     assert_eq!((v.whole.cwnd, v.whole.ssthresh), (7500.0, 7500.0));
     assert_eq!((v.cut.cwnd, v.cut.ssthresh), (1000.0, 3500.0));
     assert_eq!((v.after.cwnd, v.after.ssthresh), (7000.0, 7500.0));
@@ -216,7 +216,7 @@ fn worked_numbers_of_rfc_4015() {
 
 /// A client at 0.5 s, ten segments sent at 0.2 s, timed out; what its Eifel sees is an echo of the original.
 fn timed_out(response: Response, ecn: bool) -> Bench {
-    let c = Config { judge: "eifel".parse().unwrap(), response, timestamps: true, ecn, ..tcp() };
+    let c = tcp().judge("eifel".parse().unwrap()).response(response).timestamps(true).ecn(ecn);
     let mut bench = Bench::open_client(c);
     let ect = if ecn { "[ect0] " } else { "" };
     bench.play(&format!(

@@ -3,7 +3,7 @@
 use anabranch_stack::event::SendKind;
 use anabranch_stack::segment::Mptcp;
 use anabranch_stack::tcp::info::{Recovering, Segments};
-use anabranch_stack::{Config, Duration, Instant};
+use anabranch_stack::{Duration, Instant};
 
 use crate::bench::Bench;
 use crate::mptcp_bench::{Script, mptcp};
@@ -13,7 +13,7 @@ use crate::pair::tcp;
 /// "There MUST be a way for an application to disable the Nagle algorithm on an individual connection" (MUST-17).
 #[test]
 fn nagle_is_switched_off_and_on_at_run_time() {
-    let mut b = Bench::open_client(Config { nagle: true, ..tcp() });
+    let mut b = Bench::open_client(tcp().nagle(true));
     b.play(
         "0.2  write 100
          0.2  > P. 1:101(100) ack 1
@@ -58,7 +58,7 @@ fn what_the_cork_releases_goes_by_nagle() {
          0.3  < . 1:1(0) ack 1001 win 4
          0.3  > P. 1001:1201(200) ack 1",
     );
-    let mut b = Bench::open_client(Config { nagle: false, ..tcp() });
+    let mut b = Bench::open_client(tcp().nagle(false));
     b.play(
         "0.2  cork on
          0.2  write 1200
@@ -112,7 +112,7 @@ fn a_forgotten_cork_is_overridden() {
 /// The same where a scheduler has assigned the data before: what waits on a subflow is not what a probe of the window would take.
 #[test]
 fn a_forgotten_cork_is_overridden_for_what_is_assigned() {
-    let mut s = Script::client(Config { scheduler: "otias".parse().unwrap(), ..mptcp() });
+    let mut s = Script::client(mptcp().scheduler("otias".parse().unwrap()));
     s.c.set_cork(true);
     s.c.write(200);
     assert!(s.poll().is_empty());
@@ -194,7 +194,7 @@ fn the_figures_of_a_retransmission() {
 fn the_figures_say_how_windows_are_scaled() {
     for (own, theirs, scales) in [(0, 0, None), (0, 3, Some((3, 0))), (14, 0, Some((0, 14)))] {
         let buffer = if own == 14 { 1 << 30 } else { 60_000 };
-        let mut b = Bench::client(Config { receive_buffer: Some(buffer), ..tcp() });
+        let mut b = Bench::client(tcp().receive_buffer(Some(buffer)));
         b.play(&format!(
             "0   > S 0:0(0) <mss 1040,sackOK,wscale {own}>
              0.1 < S. 0:0(0) ack 1 win 1000 <mss 1040,wscale {theirs}>

@@ -2,7 +2,6 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use anabranch_stack::Config;
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{AddrId, AddrIds, Flags, Mptcp, OPTION_SPACE, Segment, Signal};
@@ -246,7 +245,7 @@ fn nothing_is_echoed_on_a_subflow_that_has_ended() {
 #[test]
 fn an_advertisement_does_not_take_the_place_of_a_data_ack() {
     for address in [SECOND, THIRD] {
-        let config = Config { timestamps: true, ..mptcp() };
+        let config = mptcp().timestamps(true);
         let mut pair = Pair::new(config.clone(), config, ms(10));
         pair.write(Side::A, 1000);
         // SYN 10, SYN/ACK 20, the first data arrive at 30.
@@ -266,7 +265,7 @@ fn an_advertisement_does_not_take_the_place_of_a_data_ack() {
 /// happens. Three with nothing but a DSS: fast retransmit.
 #[test]
 fn acknowledgements_with_signals_are_no_duplicates() {
-    let mut s = Script::server(Config { sack: false, ..mptcp() });
+    let mut s = Script::server(mptcp().sack(false));
     s.give(0, s.data(0, 1, 0, 100));
     s.c.write(5000);
     s.poll();

@@ -9,7 +9,7 @@ use crate::pair::{Fate, Pair, Side, at, ms};
 
 /// A window that keeps an endless transfer small.
 fn small() -> Config {
-    Config { receive_buffer: Some(50_000), ..mptcp() }
+    mptcp().receive_buffer(Some(50_000))
 }
 
 /// Joined over a second path of 10 ms at 40, as a backup if `backup`; the client has written `octets`.
@@ -18,7 +18,7 @@ fn joined(backup: bool, octets: u64) -> Pair {
 }
 
 fn joined_by(scheduler: &'static str, backup: bool, octets: u64) -> Pair {
-    let config = Config { scheduler: scheduler.parse().unwrap(), ..small() };
+    let config = small().scheduler(scheduler.parse().unwrap());
     let mut pair = Pair::seeded(config.clone(), config, &[ms(10), ms(10)], 1);
     pair.write(Side::A, octets);
     pair.run_until(at(40));

@@ -21,7 +21,7 @@ use crate::pair::{Happening, Pair, Side, entropy, ms, tcp};
 
 /// An MPTCP endpoint with full segments of 1000 octets: no timestamps, no delayed acknowledgements, NewReno's window.
 pub fn mptcp() -> Config {
-    Config { mptcp: true, ..tcp() }
+    tcp().mptcp(true)
 }
 
 /// The key that an endpoint whose secret is called `n` draws: its first number.

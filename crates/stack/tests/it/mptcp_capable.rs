@@ -396,7 +396,7 @@ fn a_third_ack_with_wrong_keys_is_not_taken() {
 /// Flag A of either side turns DSS checksums on for both (RFC 8684 3.1): every mapping then has two octets more.
 #[test]
 fn checksums_are_used_if_either_side_wants_them() {
-    let with = Config { checksum: true, ..mptcp() };
+    let with = mptcp().checksum(true);
     for (client, server, used) in [
         (with.clone(), mptcp(), true),
         (mptcp(), with.clone(), true),

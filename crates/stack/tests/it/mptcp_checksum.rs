@@ -10,11 +10,11 @@ use crate::mptcp_bench::{Script, first_dsn, joined, keys_of_pair, mptcp};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 
 fn checked() -> Config {
-    Config { checksum: true, receive_buffer: Some(50_000), ..mptcp() }
+    mptcp().checksum(true).receive_buffer(Some(50_000))
 }
 
 fn robin() -> Config {
-    Config { scheduler: "round-robin".parse().unwrap(), ..checked() }
+    checked().scheduler("round-robin".parse().unwrap())
 }
 
 const MIDDLEBOX: Option<TcpRst> = Some(TcpRst { transient: false, reason: ResetReason::MIDDLEBOX });
@@ -495,7 +495,7 @@ fn an_mp_fail_that_is_never_answered_ends_the_connection() {
 }
 
 fn coupled() -> Config {
-    Config { acknowledgement: Acknowledgement::Coupled, ..checked() }
+    checked().acknowledgement(Acknowledgement::Coupled)
 }
 
 /// 3.7: "Failed data MUST NOT be DATA_ACKed": nor under coupled acknowledgement, where the subflow's acknowledgement waits for the data
@@ -609,7 +609,7 @@ fn half_of_a_mapping_is_not_delivered() {
 /// first one has in flight.
 #[test]
 fn what_the_peer_discards_with_a_subflow_goes_again_on_another() {
-    let mut s = Script::client(Config { scheduler: "round-robin".parse().unwrap(), ..mptcp() });
+    let mut s = Script::client(mptcp().scheduler("round-robin".parse().unwrap()));
     let second = s.open_fully();
     s.c.write(4000);
     let sent: Vec<_> = s.poll().iter().map(|t| (t.subflow, t.segment.payload.offset)).collect();

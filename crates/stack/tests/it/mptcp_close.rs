@@ -427,7 +427,7 @@ fn a_reset_ends_its_subflow_only() {
 /// Not on one whose SYN has not been answered, also by a scheduler that assigns ahead of the windows.
 #[test]
 fn what_a_subflow_leaves_behind_waits_for_one_that_is_established() {
-    let mut s = Script::client(Config { scheduler: "otias".parse().unwrap(), ..mptcp() });
+    let mut s = Script::client(mptcp().scheduler("otias".parse().unwrap()));
     let flow = s.open_fully();
     let (half, _) = s.open();
     s.c.write(20_000);
@@ -462,7 +462,7 @@ fn what_was_discarded_with_a_subflow_leaves_by_the_other_once() {
 /// RFC 8684 3.7.
 #[test]
 fn resets_of_all_subflows_leave_the_connection_waiting() {
-    let mut s = Script::server(Config { time_wait: ms(30_000), ..mptcp() });
+    let mut s = Script::server(mptcp().time_wait(ms(30_000)));
     assert_eq!((s.join(), s.join()), (1, 2));
     for flow in [1, 0, 2] {
         assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
@@ -499,7 +499,7 @@ fn a_reset_ends_a_connection_that_cannot_be_joined() {
 /// A new subflow within that time carries what was written meanwhile.
 #[test]
 fn a_connection_without_subflows_goes_on_with_a_new_one() {
-    let mut s = Script::server(Config { time_wait: ms(30_000), ..mptcp() });
+    let mut s = Script::server(mptcp().time_wait(ms(30_000)));
     s.give(0, Segment { flags: Flags::RST, ..s.ack(0, 1, 1, Mptcp::None) });
     s.c.write(1000);
     assert!(s.wait(ms(20_000)).is_empty());
@@ -578,16 +578,16 @@ fn lonely_data_fins(config: Config) -> (Vec<u64>, Option<Event>) {
 /// the time before, up to the largest one; four times as often as a segment before the peer counts as gone.
 #[test]
 fn a_data_fin_is_repeated_as_linux_does_and_given_up() {
-    let (times, end) = lonely_data_fins(Config {
-        deviations: Deviations::NONE.and("data_fin_after_min_rto"),
-        max_retransmissions: 2,
-        min_rto: Duration::from_millis(200),
-        max_rto: Duration::from_millis(1600),
-        ..mptcp()
-    });
+    let (times, end) = lonely_data_fins(
+        mptcp()
+            .deviations(Deviations::NONE.and("data_fin_after_min_rto"))
+            .max_retransmissions(2)
+            .min_rto(Duration::from_millis(200))
+            .max_rto(Duration::from_millis(1600)),
+    );
     assert_eq!(times, [0, 200, 400, 800, 1600, 3200, 4800, 6400, 8000]);
     assert_eq!(end, Some(Event::Aborted(EndReason::TimedOut)));
-    assert_eq!(lonely_data_fins(Config { max_retransmissions: 2, ..mptcp() }).0.len(), 9);
+    assert_eq!(lonely_data_fins(mptcp().max_retransmissions(2)).0.len(), 9);
 }
 
 /// A DATA_FIN acknowledges what has come: no acknowledgement leaves before it.
@@ -607,7 +607,7 @@ fn a_data_fin_brings_the_acknowledgement_that_is_due() {
 /// Linux acknowledges on every subflow as its DATA_FIN leaves (`__mptcp_wr_shutdown`): on those that work, not on one whose join is not answered yet.
 #[test]
 fn with_the_data_fin_every_subflow_that_works_acknowledges() {
-    let mut s = Script::client(Config { deviations: Deviations::NONE.and("data_fin_on_all"), ..mptcp() });
+    let mut s = Script::client(mptcp().deviations(Deviations::NONE.and("data_fin_on_all")));
     s.open_fully();
     let (third, nonce) = s.open();
     let out = s.give(third, s.join_answer(third, nonce));

@@ -85,7 +85,7 @@ fn a_servers_data_sequence_numbers_wrap_around_at_2_to_the_64th() {
 fn wrap(seed: u64, from: Side, idsn: u64) {
     let key = if from == Side::A { keys_of_pair(seed).0 } else { keys_of_pair(seed).1 };
     assert_eq!(keys::initial_dsn(key), idsn);
-    let config = Config { mss: 65_000, ..mptcp() };
+    let config = mptcp().mss(65_000);
     let mut pair = Pair::seeded(config.clone(), config, &[ms(10), ms(10)], seed);
     pair.keep_log = false;
     let octets = idsn.wrapping_neg() + 50_000_000;
@@ -123,7 +123,7 @@ fn four_octet_numbers_cross_a_2_to_the_32nd_boundary() {
     let seed = (1..).find(|&seed| near(keys_of_pair(seed).0)).unwrap();
     let (four, eight) = (DsnOctets::Four, DsnOctets::Eight);
     for (judge, dsn_octets, short) in [("none", eight, false), ("none", four, true), ("door", eight, true)] {
-        let config = Config { judge: judge.parse().unwrap(), dsn_octets, timestamps: true, ..mptcp() };
+        let config = mptcp().judge(judge.parse().unwrap()).dsn_octets(dsn_octets).timestamps(true);
         let mut pair = Pair::seeded(config.clone(), config, &[ms(10), ms(10)], seed);
         let mut rng = Rng::new(1);
         pair.filter(move |_| if rng.percent(2) { Fate::Drop } else { Fate::Pass });
@@ -482,7 +482,7 @@ fn both_directions_have_their_own_numbers() {
 #[test]
 fn a_window_of_one_segment_sends_one_segment_of_any_size() {
     for mss in 1..3000 {
-        let mut s = Script::opening(Config { initial_window: 1, mss: 2999, ..mptcp() });
+        let mut s = Script::opening(mptcp().initial_window(1).mss(2999));
         let mut syn_ack = s.syn_ack(Mptcp::CapableSynAck { no_join: false, checksum: false, key: s.peer_key });
         // RFC 6691: there are no timestamps; the longest DSS takes 28 octets.
         syn_ack.options.mss = Some(28 + mss);
@@ -496,7 +496,7 @@ fn a_window_of_one_segment_sends_one_segment_of_any_size() {
 /// often the question was asked before.
 #[test]
 fn round_robin_keeps_its_turn_when_nagle_says_no() {
-    let mut pair = joined(Config { scheduler: "round-robin".parse().unwrap(), ..mptcp() }, mptcp(), &[10, 10], 1000);
+    let mut pair = joined(mptcp().scheduler("round-robin".parse().unwrap()), mptcp(), &[10, 10], 1000);
     pair.run_until(at(110));
     let before = pair.log.iter().filter(|p| p.data_n.is_some()).count();
     pair.write(Side::A, 1000);
@@ -526,7 +526,7 @@ fn a_small_segment_follows_one_that_lacks_only_its_data_ack() {
 
 /// 500,000 octets with data sequence numbers of that length.
 fn lengths(octets: DsnOctets) -> Pair {
-    let config = Config { dsn_octets: octets, ..mptcp() };
+    let config = mptcp().dsn_octets(octets);
     let mut pair = joined(config.clone(), config, &[10, 10], 500_000);
     pair.run_until(at(2000));
     pair

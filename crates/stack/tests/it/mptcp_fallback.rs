@@ -11,7 +11,7 @@ use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 const MIDDLEBOX: Option<TcpRst> = Some(TcpRst { transient: false, reason: ResetReason::MIDDLEBOX });
 
 fn small() -> Config {
-    Config { receive_buffer: Some(50_000), ..mptcp() }
+    mptcp().receive_buffer(Some(50_000))
 }
 
 fn stripped(p: &Packet) -> Fate {
@@ -113,7 +113,7 @@ fn options_lost_later_on_the_only_subflow_end_the_connection() {
 /// RFC 8684 3.3.1.
 #[test]
 fn a_further_subflow_without_mappings_is_reset() {
-    let robin = Config { scheduler: "round-robin".parse().unwrap(), ..small() };
+    let robin = small().scheduler("round-robin".parse().unwrap());
     let mut pair = joined(robin.clone(), robin, &[10, 10], 300_000);
     let strip = |p: &Packet| p.path == 1 && p.data_n.is_some();
     pair.filter(move |p| if strip(p) { stripped(p) } else { Fate::Pass });
@@ -295,7 +295,7 @@ fn what_a_dead_subflow_had_acknowledged_goes_out_again() {
 /// The same with checksums: what was acknowledged may have waited for the rest of its mapping, so it goes out again at once, too.
 #[test]
 fn with_checksums_all_that_a_reset_may_have_taken_goes_out_again_at_once() {
-    let mut s = Script::client(Config { checksum: true, ..mptcp() });
+    let mut s = Script::client(mptcp().checksum(true));
     s.c.write(2000);
     assert_eq!(s.poll().len(), 2);
     s.now = at(10);
@@ -361,7 +361,7 @@ fn an_acknowledgement_without_a_data_ack_counts_after_a_box_was_ahead_of_it() {
 #[test]
 fn what_was_acknowledged_without_a_data_ack_does_not_go_out_again() {
     for stale_after in [0, 1] {
-        let mut s = Script::server(Config { stale_after, ..mptcp() });
+        let mut s = Script::server(mptcp().stale_after(stale_after));
         s.c.write(1000);
         assert_eq!(s.poll().len(), 1);
         s.now = at(10);
@@ -456,7 +456,7 @@ fn a_data_ack_beside_a_signal_confirms_the_path() {
 /// two subflows, or on the first one alone; after `known`, 1000 more leave on the second. Whether the second outlives an acknowledgement of these
 /// without a DATA_ACK.
 fn outlives_a_bare_ack(both: bool, known: impl Fn(&mut Script, usize)) -> bool {
-    let mut s = Script::client(Config { scheduler: "round-robin".parse().unwrap(), ..mptcp() });
+    let mut s = Script::client(mptcp().scheduler("round-robin".parse().unwrap()));
     let second = s.open_fully();
     let on = |out: Vec<anabranch_stack::Transmit>| out.iter().map(|t| t.subflow).collect::<Vec<_>>();
     s.c.write(if both { 2000 } else { 1000 });

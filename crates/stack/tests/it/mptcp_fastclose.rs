@@ -11,7 +11,7 @@ use crate::pair::{Fate, Side, at, ms};
 
 /// A window that keeps an endless transfer small.
 fn small() -> Config {
-    Config { receive_buffer: Some(50_000), ..mptcp() }
+    mptcp().receive_buffer(Some(50_000))
 }
 
 fn fastclose(p: &crate::pair::Packet) -> bool {
@@ -140,7 +140,7 @@ fn bad_answer() -> Mptcp {
 /// A limit of two: the third subflow is refused for want of resources, for the time being; when one has ended there is room again.
 #[test]
 fn subflows_beyond_the_limit_are_refused() {
-    let mut s = Script::server(Config { subflow_limit: 2, ..mptcp() });
+    let mut s = Script::server(mptcp().subflow_limit(2));
     let flow = s.join();
     let syn = peer_syn(Mptcp::JoinSyn { backup: false, address_id: 1, token: keys::token(s.key), nonce: 5 });
     let tcp_rst = TcpRst { transient: true, reason: ResetReason::RESOURCES };

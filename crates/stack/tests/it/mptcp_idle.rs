@@ -1,14 +1,14 @@
 //! Subflows without progress, as Linux finds them (`Config::stale_after`; `mptcp_pm_subflow_chk_stale`, `__mptcp_retrans`).
 
+use anabranch_stack::Duration;
 use anabranch_stack::segment::{Dss, Mptcp, Signal};
-use anabranch_stack::{Config, Duration};
 
 use crate::mptcp_bench::{Script, mptcp};
 
 /// Fifty segments are in flight on the first subflow when a second one joins, and the first is silent from then on. What the second one carries in ten
 /// seconds: where each octet ends that it is the first to carry, with the time in milliseconds. Its segments are acknowledged there if it `answers`.
 fn carried_by_the_other(answers: bool) -> Vec<(u64, u64)> {
-    let mut s = Script::client(Config { stale_after: 2, initial_window: 60, ..mptcp() });
+    let mut s = Script::client(mptcp().stale_after(2).initial_window(60));
     assert_eq!(s.c.write(50_000), 50_000);
     assert_eq!(s.poll().len(), 50);
     let second = s.open_fully();
@@ -53,7 +53,7 @@ fn a_subflow_keeps_its_data_if_no_other_does_better() {
 #[test]
 fn progress_of_the_data_restarts_the_period() {
     for advances in [true, false] {
-        let mut s = Script::client(Config { stale_after: 2, initial_window: 60, ..mptcp() });
+        let mut s = Script::client(mptcp().stale_after(2).initial_window(60));
         s.c.write(50_000);
         s.poll();
         let second = s.open_fully();
@@ -76,7 +76,7 @@ fn progress_of_the_data_restarts_the_period() {
 /// One that is not usable yet does no better: as it comes up, nothing waits for it. With the next period it is given something.
 #[test]
 fn a_subflow_that_is_not_usable_yet_does_no_better() {
-    let mut s = Script::client(Config { stale_after: 2, initial_window: 60, ..mptcp() });
+    let mut s = Script::client(mptcp().stale_after(2).initial_window(60));
     s.c.write(50_000);
     s.poll();
     let (second, nonce) = s.open();
@@ -102,7 +102,7 @@ fn a_subflow_that_is_not_usable_yet_does_no_better() {
 #[test]
 fn a_subflow_without_progress_for_a_period_does_no_better() {
     for (answers, moved) in [(0, true), (650, false)] {
-        let mut s = Script::client(Config { stale_after: 2, initial_window: 60, ..mptcp() });
+        let mut s = Script::client(mptcp().stale_after(2).initial_window(60));
         s.c.write(50_000);
         s.poll();
         let second = s.open_fully();

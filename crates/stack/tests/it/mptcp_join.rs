@@ -1,12 +1,12 @@
 //! The MP_JOIN handshake (RFC 8684 3.2): HMACs both ways, what happens when one is wrong or a segment is lost, and that no
 //! data flow before it is over.
 
+use anabranch_stack::Connection;
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::connection::reset_for;
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{Flags, Mptcp, ResetReason, Segment, TcpRst};
 use anabranch_stack::tcp::State;
-use anabranch_stack::{Config, Connection};
 
 use crate::mptcp_bench::{Script, key_of, keys_of_pair, mptcp, peer_syn};
 use crate::pair::{Fate, Packet, Pair, Side, at, entropy, ms, tcp};
@@ -432,7 +432,7 @@ fn half_open_joins_do_not_keep_out_others() {
 /// resources, for the time being.
 #[test]
 fn the_limit_counts_joins_that_are_authenticated() {
-    let mut s = Script::server(Config { subflow_limit: 2, ..mptcp() });
+    let mut s = Script::server(mptcp().subflow_limit(2));
     let begun = [s.join_half(), s.join_half(), s.join_half()];
     for (i, (flow, nonce, peer_nonce)) in [begun[1], begun[0], begun[2]].into_iter().enumerate() {
         let out = s.give(flow, s.join_ack(flow, nonce, peer_nonce));
@@ -446,7 +446,7 @@ fn the_limit_counts_joins_that_are_authenticated() {
 /// Half-open joins of the peer's do not keep this host from opening subflows of its own.
 #[test]
 fn half_open_joins_do_not_keep_our_own_back() {
-    let mut s = Script::server(Config { subflow_limit: 2, ..mptcp() });
+    let mut s = Script::server(mptcp().subflow_limit(2));
     s.give(0, s.dss(0, 1, 1, Some(0), None));
     s.join_half();
     assert!(s.c.open_subflow(7, 0, false).is_some());

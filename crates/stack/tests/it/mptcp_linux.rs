@@ -2,7 +2,6 @@
 //! beginning and at the end of a two-path transfer, taken from a capture of Linux 6 (MPTCP v1, checksums on). Nothing here
 //! was computed by Anabranch.
 
-use anabranch_stack::Config;
 use anabranch_stack::mptcp::keys;
 use anabranch_stack::segment::{
     AddrId, DataAck, Dss, Mapping, Mptcp, OPTION_SPACE, Options, Payload, SackBlocks, Segment, Timestamps,
@@ -253,7 +252,7 @@ fn the_answer_of_a_linux_server_is_understood() {
 /// 65,456 octets, are taken.
 #[test]
 fn a_send_buffer_takes_whole_pages() {
-    let mut s = Script::client(Config { scheduler: "linux".parse().unwrap(), ..mptcp() });
+    let mut s = Script::client(mptcp().scheduler("linux".parse().unwrap()));
     assert_eq!((s.c.write(65_536), s.c.writable(), s.c.write(1)), (65_456, 0, 0));
     let sent: u32 = s.poll().iter().map(|t| t.segment.payload.len).sum();
     s.give(0, s.dss(0, 1, 1 + sent, Some(sent.into()), None));
@@ -263,7 +262,7 @@ fn a_send_buffer_takes_whole_pages() {
 /// A writer that has filled the send buffer is woken when a third of it is free (`sk_stream_is_writeable`: as much as half of what is queued).
 #[test]
 fn a_writer_that_has_filled_the_buffer_sleeps_until_a_third_is_free() {
-    let config = Config { scheduler: "linux".parse().unwrap(), send_buffer: Some(30_000), ..mptcp() };
+    let config = mptcp().scheduler("linux".parse().unwrap()).send_buffer(Some(30_000));
     for (acked, room) in [(9_999, 0), (10_000, 10_000)] {
         let mut s = Script::client(config.clone());
         s.c.write(40_000);

@@ -1,7 +1,6 @@
 //! Middleboxes that drop SYNs with unknown options (RFC 8684 3.1), join segments (3.3.1), or change data while a further
 //! subflow is being joined (3.7).
 
-use anabranch_stack::Config;
 use anabranch_stack::event::{Event, FallbackCause};
 use anabranch_stack::segment::{Dss, Flags, Mapping, Mptcp, Payload, Segment, Signal};
 use anabranch_stack::wire::checksum::{Sum, dss_pseudo_header};
@@ -80,7 +79,7 @@ fn two_lost_syns_do_not_end_mptcp() {
 fn the_mapped_part_of_a_joined_segment_is_verified_by_itself() {
     let (first, second) = (Sum(0x1234), Sum(0xfedc));
     for (altered, taken) in [(0, true), (7, false)] {
-        let mut s = Script::server(Config { checksum: true, ..mptcp() });
+        let mut s = Script::server(mptcp().checksum(true));
         let m = s.mapping(0, 1, 500);
         let checksum = dss_pseudo_header(m.dsn, m.ssn, m.len).plus(first).checksum();
         let mapping = Mapping { checksum: Some(checksum), ..m };
@@ -104,7 +103,7 @@ fn the_mapped_part_of_a_joined_segment_is_verified_by_itself() {
 #[test]
 fn data_that_fail_during_a_join_make_plain_tcp() {
     for delay in [5, 15, 60] {
-        let config = Config { checksum: true, receive_buffer: Some(50_000), ..mptcp() };
+        let config = mptcp().checksum(true).receive_buffer(Some(50_000));
         let mut pair = Pair::seeded(config.clone(), config, &[ms(10), ms(delay)], 1);
         pair.filter(|p| {
             let mut seg = *p.segment();

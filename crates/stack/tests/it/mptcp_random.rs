@@ -38,38 +38,36 @@ fn config(rng: &mut Rng) -> Config {
         _ => Some(50_000 + rng.below(500_000)),
     };
     let largest = if rng.percent(20) { 100 } else { 3000 };
-    Config {
-        controller: any(rng),
-        judge: any(rng),
-        scheduler: any(rng),
-        mss: 1 + rng.below(largest) as u32,
-        receive_buffer: buffer,
-        initial_window: 1 + rng.below(10) as u32,
-        sack: rng.percent(70),
-        timestamps: rng.percent(70),
-        nagle: rng.percent(70),
-        ecn: rng.percent(20),
-        checksum: rng.percent(20),
-        delayed_ack: if rng.percent(50) { DelayedAck::Off } else { DelayedAck::After(ms(40)) },
-        max_rto: Duration::from_secs(4),
-        detector: any(rng).yielding(),
-        reduction: any(rng).yielding(),
-        rto_floor: if rng.percent(50) { RtoFloor::Timeout } else { RtoFloor::Variance },
-        sack_timing: rng.percent(50),
-        window_validation: rng.percent(50),
-        count_segments: rng.percent(50),
-        delayed_ack_adapts: rng.percent(50),
-        quick_acks: rng.below(20) as u32,
-        push_acks: rng.percent(50),
-        defer_bursts: rng.percent(50),
-        ack_compression: Duration::from_micros(if rng.percent(50) { 0 } else { 1000 }),
+    mptcp()
+        .controller(any(rng))
+        .judge(any(rng))
+        .scheduler(any(rng))
+        .mss(1 + rng.below(largest) as u32)
+        .receive_buffer(buffer)
+        .initial_window(1 + rng.below(10) as u32)
+        .sack(rng.percent(70))
+        .timestamps(rng.percent(70))
+        .nagle(rng.percent(70))
+        .ecn(rng.percent(20))
+        .checksum(rng.percent(20))
+        .delayed_ack(if rng.percent(50) { DelayedAck::Off } else { DelayedAck::After(ms(40)) })
+        .max_rto(Duration::from_secs(4))
+        .detector(any(rng).yielding())
+        .reduction(any(rng).yielding())
+        .rto_floor(if rng.percent(50) { RtoFloor::Timeout } else { RtoFloor::Variance })
+        .sack_timing(rng.percent(50))
+        .window_validation(rng.percent(50))
+        .count_segments(rng.percent(50))
+        .delayed_ack_adapts(rng.percent(50))
+        .quick_acks(rng.below(20) as u32)
+        .push_acks(rng.percent(50))
+        .defer_bursts(rng.percent(50))
+        .ack_compression(Duration::from_micros(if rng.percent(50) { 0 } else { 1000 }))
         // A small first window only where the window field counts octets: a segment without DATA_ACK shows its window from the
         // beginning of the stream, which units of 16 kB would tell from what the host means.
-        receive_initial: buffer.filter(|&b| b < 65_536 && rng.percent(30)).map(|_| 1 + rng.below(5000)),
-        held_charge: if rng.percent(50) { 0.0 } else { 0.81 },
-        stale_after: if rng.percent(50) { 0 } else { 4 },
-        ..mptcp()
-    }
+        .receive_initial(buffer.filter(|&b| b < 65_536 && rng.percent(30)).map(|_| 1 + rng.below(5000)))
+        .held_charge(if rng.percent(50) { 0.0 } else { 0.81 })
+        .stale_after(if rng.percent(50) { 0 } else { 4 })
 }
 
 /// What a run brought, to see that the runs are not all of one kind.

@@ -14,7 +14,7 @@ use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 
 /// Uses all subflows alike.
 fn client() -> Config {
-    Config { scheduler: "round-robin".parse().unwrap(), ..mptcp() }
+    mptcp().scheduler("round-robin".parse().unwrap())
 }
 
 /// `delays` in ms; all subflows are open at 500. From 500 on `filter` decides, and the client writes `octets` and closes; the
@@ -301,7 +301,7 @@ fn copies_fit_their_subflow() {
 /// counts as gone.
 #[test]
 fn data_without_a_data_ack_are_repeated_and_given_up() {
-    let mut s = Script::client(Config { max_retransmissions: 2, ..mptcp() });
+    let mut s = Script::client(mptcp().max_retransmissions(2));
     s.c.write(1000);
     let mut copies = 0;
     let mut out = s.poll();
@@ -319,7 +319,7 @@ fn data_without_a_data_ack_are_repeated_and_given_up() {
 /// What waits on the only subflow stays there when that one times out, and leaves as new data, in its order.
 #[test]
 fn what_waits_on_the_only_subflow_stays_there() {
-    let mut s = Script::client(Config { scheduler: "otias".parse().unwrap(), ..mptcp() });
+    let mut s = Script::client(mptcp().scheduler("otias".parse().unwrap()));
     s.c.write(20_000);
     assert_eq!(s.poll().len(), 10);
     let out = s.wait(ms(300));

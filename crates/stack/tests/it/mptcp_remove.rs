@@ -108,7 +108,7 @@ fn as_many_removed_addresses_are_named_as_fit() {
 /// The same with timestamps, which take 12 of the 40.
 #[test]
 fn fewer_removed_addresses_are_named_beside_timestamps() {
-    let config = || Config { timestamps: true, ..mptcp() };
+    let config = || mptcp().timestamps(true);
     let mut pair = Pair::seeded(config(), config(), &[ms(10)], 1);
     pair.write(Side::A, 1000);
     pair.run_until(at(200));
@@ -127,7 +127,7 @@ fn fewer_removed_addresses_are_named_beside_timestamps() {
 /// connection waits. A new join at 5000 takes up the data.
 #[test]
 fn a_connection_without_a_subflow_waits_for_one() {
-    let mut s = Script::client(Config { time_wait: ms(60_000), ..mptcp() });
+    let mut s = Script::client(mptcp().time_wait(ms(60_000)));
     s.c.write(1000);
     assert_eq!(s.poll().len(), 1);
     s.c.withdraw(0);
@@ -173,7 +173,7 @@ fn an_address_with_a_port_is_advertised_and_echoed() {
 /// RFC 8684 3.4.1.
 #[test]
 fn addresses_beyond_the_limit_are_ignored() {
-    let mut s = Script::server(Config { address_limit: 2, ..mptcp() });
+    let mut s = Script::server(mptcp().address_limit(2));
     let mut echoed = 0;
     for id in 1..=5 {
         let address = AddrId { id, ..SECOND };
@@ -202,7 +202,7 @@ fn who_withdraws_the_last_address_gives_up_without_being_asked() {
 #[test]
 fn a_signal_goes_without_the_data_fin_that_linux_repeats() {
     let deviations = Deviations::NONE.and("data_fin_on_all");
-    let linux = Config { deviations, timestamps: true, dsn_octets: DsnOctets::Eight, ..mptcp() };
+    let linux = mptcp().deviations(deviations).timestamps(true).dsn_octets(DsnOctets::Eight);
     let mut pair = joined(linux.clone(), linux, &[10, 10], 1000);
     pair.run_until(at(100));
     pair.filter(|p| if p.from == Side::B { Fate::Drop } else { Fate::Pass });

@@ -10,7 +10,7 @@ use crate::mptcp_bench::{PEER_KEY, Script, joined, mptcp, watch_windows};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms};
 
 fn server(buffer: u64) -> Config {
-    Config { receive_buffer: Some(buffer), ..mptcp() }
+    mptcp().receive_buffer(Some(buffer))
 }
 
 /// Both paths 10 ms. A server with a buffer of 100000 octets whose application reads nothing before it is told to; both
@@ -20,8 +20,8 @@ fn pair(buffer: u64) -> Pair {
 }
 
 fn acknowledging(acknowledgement: Acknowledgement, buffer: u64) -> Pair {
-    let client = Config { scheduler: "round-robin".parse().unwrap(), acknowledgement, ..mptcp() };
-    let mut pair = joined(client, Config { acknowledgement, ..server(buffer) }, &[10, 10], 1000);
+    let client = mptcp().scheduler("round-robin".parse().unwrap()).acknowledgement(acknowledgement);
+    let mut pair = joined(client, server(buffer).acknowledgement(acknowledgement), &[10, 10], 1000);
     watch_windows(&mut pair, 1, [None, Some(buffer)]);
     pair.run_until(at(100));
     assert_eq!(pair[Side::B].read, 1000);
@@ -176,7 +176,7 @@ fn one_octet_beyond_the_window_is_enough_for_all_subflows() {
 /// over path 1 nothing behind it can be read, but path 1 is acknowledged, and its window stays where it was.
 #[test]
 fn a_hole_in_the_data_stops_no_subflow() {
-    let mut pair = joined(Config { scheduler: "round-robin".parse().unwrap(), ..mptcp() }, mptcp(), &[10, 10], 1000);
+    let mut pair = joined(mptcp().scheduler("round-robin".parse().unwrap()), mptcp(), &[10, 10], 1000);
     watch_windows(&mut pair, 1, [None, None]);
     pair.run_until(at(100));
     pair.filter(|p| {
@@ -210,8 +210,7 @@ fn a_small_buffer_over_unlike_paths_makes_progress() {
         for buffer in [1, 7, 999, 1000, 1500, 2000, 3001, 10_000, 50_000] {
             for delays in [[5, 200], [200, 5], [10, 10], [2, 200]] {
                 let octets = 20 * buffer.max(10) + 3;
-                let mut pair =
-                    joined(Config { scheduler: scheduler.parse().unwrap(), ..mptcp() }, server(buffer), &delays, 1);
+                let mut pair = joined(mptcp().scheduler(scheduler.parse().unwrap()), server(buffer), &delays, 1);
                 watch_windows(&mut pair, 1, [None, Some(buffer)]);
                 pair.write(Side::A, octets);
                 pair.close(Side::A);
@@ -263,7 +262,7 @@ fn a_slow_reader_opens_the_window_in_steps() {
 /// RFC 8684 3.3.4.
 #[test]
 fn data_beyond_the_window_are_not_taken() {
-    let mut s = Script::server(Config { receive_buffer: Some(3000), ..mptcp() });
+    let mut s = Script::server(mptcp().receive_buffer(Some(3000)));
     s.join();
     s.give(0, s.data(0, 1, 0, 1000));
     s.give(1, s.data(1, 1, 2000, 1000));
@@ -329,7 +328,7 @@ fn a_window_without_a_data_ack_counts_from_the_beginning() {
 /// read answer each other's acknowledgements for ever.
 #[test]
 fn an_update_that_says_nothing_new_is_not_sent() {
-    let config = Config { receive_initial: Some(1), receive_buffer: Some(4 << 20), mss: 2, ..mptcp() };
+    let config = mptcp().receive_initial(Some(1)).receive_buffer(Some(4 << 20)).mss(2);
     let mut pair = Pair::seeded(config.clone(), config, &[ms(1)], 1);
     pair.write(Side::A, 600);
     pair.write(Side::B, 600);
@@ -393,7 +392,7 @@ fn a_join_that_is_not_answered_yet_probes_nothing() {
 #[test]
 fn the_octet_beyond_the_window_is_repeated_by_a_subflow_that_does_not_have_it() {
     let acknowledgement = Acknowledgement::Coupled;
-    let config = Config { scheduler: "round-robin".parse().unwrap(), acknowledgement, ..mptcp() };
+    let config = mptcp().scheduler("round-robin".parse().unwrap()).acknowledgement(acknowledgement);
     let mut s = narrow(config, 2000, at(0));
     for flow in 1..=2 {
         let (_, nonce) = s.open();
@@ -437,7 +436,7 @@ fn reading_is_no_news_for_a_peer_that_can_be_shown_no_more() {
 #[test]
 fn less_than_half_of_the_largest_window_is_not_assigned() {
     for (window, sent) in [(300, Some(300)), (299, None)] {
-        let mut s = narrow(Config { scheduler: "otias".parse().unwrap(), ..mptcp() }, 600, at(0));
+        let mut s = narrow(mptcp().scheduler("otias".parse().unwrap()), 600, at(0));
         s.c.write(5000);
         assert_eq!(s.poll().iter().map(|t| t.segment.payload.len).collect::<Vec<_>>(), [600]);
         let out = s.give(0, Segment { window, ..s.dss(0, 1, 601, Some(600), None) });
@@ -450,7 +449,7 @@ fn less_than_half_of_the_largest_window_is_not_assigned() {
 #[test]
 fn what_the_window_has_just_room_for_is_assigned() {
     for (window, octets) in [(1000, 5000), (300, 300)] {
-        let mut s = narrow(Config { scheduler: "otias".parse().unwrap(), ..mptcp() }, 5000, at(0));
+        let mut s = narrow(mptcp().scheduler("otias".parse().unwrap()), 5000, at(0));
         s.c.write(5000);
         assert_eq!(s.poll().len(), 5);
         s.c.write(octets);
@@ -464,7 +463,7 @@ fn what_the_window_has_just_room_for_is_assigned() {
 #[test]
 fn a_probe_needs_no_room_in_the_congestion_window() {
     for (window, probes) in [(0, true), (300, false)] {
-        let config = Config { initial_window: 2, scheduler: "otias".parse().unwrap(), ..mptcp() };
+        let config = mptcp().initial_window(2).scheduler("otias".parse().unwrap());
         let mut s = narrow(config, 2000, at(0));
         s.c.write(5000);
         assert_eq!(s.poll().len(), 2);

@@ -26,16 +26,14 @@ use anabranch_stack::{Config, Connection, Transmit};
 
 /// A plain TCP endpoint with full segments of 1000 octets: no timestamps, no delayed acknowledgements, NewReno's window.
 pub fn tcp() -> Config {
-    Config {
-        mptcp: false,
-        controller: "uncoupled".parse().unwrap(),
-        mss: 1000,
-        timestamps: false,
-        delayed_ack: anabranch_stack::config::DelayedAck::Off,
-        receive_buffer: None,
-        send_buffer: None,
-        ..Config::classic()
-    }
+    Config::classic()
+        .mptcp(false)
+        .controller("uncoupled".parse().unwrap())
+        .mss(1000)
+        .timestamps(false)
+        .delayed_ack(anabranch_stack::config::DelayedAck::Off)
+        .receive_buffer(None)
+        .send_buffer(None)
 }
 
 /// `n` milliseconds.
@@ -541,7 +539,7 @@ mod tests {
     /// Two paths, a join over the second one: both carry data.
     #[test]
     fn a_second_subflow_joins_over_the_second_path() {
-        let config = Config { mptcp: true, ..tcp() };
+        let config = tcp().mptcp(true);
         let mut pair = Pair::seeded(config.clone(), config, &[ms(10), ms(30)], 7);
         pair.write(Side::A, 10_000_000);
         pair.run_until(at(40));

@@ -81,7 +81,7 @@ fn a_message_at_any_time_lets_no_more_leave_than_the_window_holds() {
         let mut rng = Rng::new(seed);
         let sack = rng.percent(70);
         let reduction = if rng.percent(50) { "prr" } else { "rfc6675" };
-        let config = Config { sack, reduction: reduction.parse().expect("it is there"), ..tcp() };
+        let config = tcp().sack(sack).reduction(reduction.parse().expect("it is there"));
         let (mut c, iss) = sending(config);
         c.write(100_000);
         let (mut una, mut top) = (0_u32, 10_u32);

@@ -50,7 +50,7 @@ fn an_aborted_connection_takes_and_sends_no_data() {
 /// The time begins anew whenever something is acknowledged, and does not run while nothing is outstanding.
 #[test]
 fn progress_restarts_the_user_timeout() {
-    let mut b = Bench::open_client(Config { user_timeout: Some(ms(1000)), ..tcp() });
+    let mut b = Bench::open_client(tcp().user_timeout(Some(ms(1000))));
     b.play(
         "0.2  timer none
          5.0  write 2000
@@ -60,7 +60,7 @@ fn progress_restarts_the_user_timeout() {
          5.5625 > P. 1001:2001(1000) ack 1 {timeout}       // SRTT 112.5 ms + 4 x 62.5 ms
          6.2  event Aborted(TimedOut)",
     );
-    let mut b = Bench::open_client(Config { user_timeout: Some(ms(1000)), ..tcp() });
+    let mut b = Bench::open_client(tcp().user_timeout(Some(ms(1000))));
     b.play(
         "5.0  write 1000
          5.0  > P. 1:1001(1000) ack 1
@@ -72,7 +72,7 @@ fn progress_restarts_the_user_timeout() {
 /// RFC 9293 3.10.8: "For any state": the SYN, and the FIN.
 #[test]
 fn handshake_and_end_are_under_the_user_timeout() {
-    let patience = Config { user_timeout: Some(ms(2500)), ..tcp() };
+    let patience = tcp().user_timeout(Some(ms(2500)));
     let mut b = Bench::client(patience.clone());
     b.play(
         "0   > S 0:0(0) <mss 1040,sackOK,wscale 14>
@@ -93,13 +93,13 @@ fn handshake_and_end_are_under_the_user_timeout() {
 /// RFC 1122 4.2.3.5: the application sets R2. A user timeout longer than the count of retransmissions holds the connection.
 #[test]
 fn a_long_user_timeout_outlasts_the_count_of_retransmissions() {
-    let counted = Config { max_retransmissions: 1, ..tcp() };
+    let counted = tcp().max_retransmissions(1);
     let script = "0.2 write 100
          0.2 > P. 1:101(100) ack 1
          0.5 > P. 1:101(100) ack 1";
     let mut b = Bench::open_client(counted.clone());
     b.play(&format!("{script}\n1.1 event Aborted(TimedOut)"));
-    let mut b = Bench::open_client(Config { user_timeout: Some(ms(5000)), ..counted });
+    let mut b = Bench::open_client(counted.user_timeout(Some(ms(5000))));
     b.play(&format!(
         "{script}
          1.1 > P. 1:101(100) ack 1
@@ -119,7 +119,7 @@ fn a_closed_window_is_under_the_user_timeout() {
          0.55 > . 1001:1002(1) ack 1 {probe}
          0.65 < . 1:1(0) ack 1001 win 0
          0.8 > . 1001:1002(1) ack 1 {probe}";
-    let mut b = Bench::open_client(Config { user_timeout: Some(ms(600)), ..tcp() });
+    let mut b = Bench::open_client(tcp().user_timeout(Some(ms(600))));
     b.play(script);
     b.run_to(at(1_149));
     assert_eq!(b.count(|e| matches!(e, Event::Aborted(_))), 0);
@@ -131,7 +131,7 @@ fn a_closed_window_is_under_the_user_timeout() {
 /// subflow delivers, and does when none does.
 #[test]
 fn a_connection_lives_while_one_subflow_delivers() {
-    let patient = Config { user_timeout: Some(ms(3000)), max_retransmissions: 30, ..mptcp() };
+    let patient = mptcp().user_timeout(Some(ms(3000))).max_retransmissions(30);
     for both in [false, true] {
         let mut pair = joined(patient.clone(), mptcp(), &[10, 10], 2_000_000);
         pair.run_until(at(100));
@@ -158,7 +158,7 @@ fn no_keepalives_unless_asked_for() {
     b.play("0.1 timer none\n99999 state ESTABLISHED");
     assert!(KeepAlive::default().idle >= Duration::from_secs(7200));
     let once = KeepAlive { probes: 1, ..KeepAlive::default() };
-    let refused = Config::builder().keepalive(Some(once)).build().unwrap_err().to_string();
+    let refused = Config::default().keepalive(Some(once)).checked().unwrap_err().to_string();
     assert!(refused == "keepalive_probes: 1 is out of range; allowed: 2 to 127", "{refused}");
 }
 
@@ -182,10 +182,7 @@ fn an_idle_connection_is_probed_and_lives_on() {
 /// MUST-29: one probe without an answer says nothing. The third one's interval ends it.
 #[test]
 fn a_peer_that_answers_no_probe_is_gone() {
-    let mut b = Bench::open_client(Config {
-        keepalive: Some(KeepAlive { idle: ms(5000), interval: ms(1000), probes: 3 }),
-        ..tcp()
-    });
+    let mut b = Bench::open_client(tcp().keepalive(Some(KeepAlive { idle: ms(5000), interval: ms(1000), probes: 3 })));
     b.play(
         "5.1 > . 0:0(0) ack 1
          6.1 > . 0:0(0) ack 1
@@ -249,7 +246,7 @@ fn the_user_timeout_decides_on_unanswered_keepalives() {
 #[test]
 fn keepalives_end_the_subflow_that_is_silent() {
     let keepalive = Some(KeepAlive { idle: ms(5000), interval: ms(1000), probes: 3 });
-    let mut pair = joined(Config { keepalive, ..mptcp() }, mptcp(), &[10, 20], 10_000);
+    let mut pair = joined(mptcp().keepalive(keepalive), mptcp(), &[10, 20], 10_000);
     pair.run_until(at(1000));
     pair.filter(|p| if p.path == 0 { Fate::Drop } else { Fate::Pass });
     pair.run_until(at(20_000));

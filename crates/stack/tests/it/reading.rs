@@ -14,15 +14,13 @@ const KEPT: u64 = MSS as u64 + 24;
 
 /// Linux's receiver with a receive buffer of `buffer` octets.
 fn with_buffer(buffer: u64) -> Config {
-    Config {
-        receive_buffer: Some(buffer),
-        receive_initial: Some(65_535),
-        held_charge: 0.81,
-        mss: MSS,
-        acknowledge_on_read: true,
-        delayed_ack: DelayedAck::After(ms(40)),
-        ..mptcp()
-    }
+    mptcp()
+        .receive_buffer(Some(buffer))
+        .receive_initial(Some(65_535))
+        .held_charge(0.81)
+        .mss(MSS)
+        .acknowledge_on_read(true)
+        .delayed_ack(DelayedAck::After(ms(40)))
 }
 
 /// Two subflows. On the first come a full and a short segment, which together are more than a
@@ -133,8 +131,8 @@ fn a_window_of_less_than_a_segment_is_not_offered() {
 /// A buffer without a limit has no window to open; what is owed for a short segment is acknowledged all the same once it has been read.
 #[test]
 fn a_short_segment_is_acknowledged_when_it_was_read_without_a_limit_too() {
-    let config = Config { receive_buffer: None, acknowledge_on_read: true, mss: MSS, ..mptcp() };
-    let mut s = Script::server(Config { delayed_ack: DelayedAck::After(ms(40)), ..config });
+    let config = mptcp().receive_buffer(None).acknowledge_on_read(true).mss(MSS);
+    let mut s = Script::server(config.delayed_ack(DelayedAck::After(ms(40))));
     assert!(s.give(0, s.data(0, 1, 0, MSS)).is_empty());
     assert_eq!(s.give(0, s.data(0, 1 + MSS, MSS.into(), 500)).len(), 1);
     assert!(s.give(0, s.data(0, 501 + MSS, u64::from(MSS) + 500, 500)).is_empty());
@@ -206,7 +204,7 @@ fn a_buffer_that_tunes_itself_may_wait_for_a_round_trip_of_data() {
     let largest_window = |on| {
         let deviations = if on { Deviations::NONE.and("tunes_by_arriving_data") } else { Deviations::NONE };
         let sizes = (Some(1_000_000), Some(20_000));
-        let config = Config { deviations, receive_buffer: sizes.0, receive_initial: sizes.1, ..mptcp() };
+        let config = mptcp().deviations(deviations).receive_buffer(sizes.0).receive_initial(sizes.1);
         let mut s = Script::server(config);
         let (mut at, mut largest) = (0_u32, 0_u32);
         for segments in [10, 15, 1, 1] {

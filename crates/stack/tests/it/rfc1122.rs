@@ -7,7 +7,7 @@ use crate::bench::Bench;
 use crate::pair::{ms, tcp};
 
 fn delayed(after: u64) -> Config {
-    Config { delayed_ack: DelayedAck::After(ms(after)), ..tcp() }
+    tcp().delayed_ack(DelayedAck::After(ms(after)))
 }
 
 /// A single segment waits for the delay, exactly.
@@ -91,7 +91,7 @@ fn our_fin_carries_a_delayed_acknowledgement() {
 /// used up doubles the next one, an interval below the delay becomes half of it; with a round-trip time of 100 ms none is longer.
 #[test]
 fn the_delay_may_follow_how_often_data_arrive() {
-    let mut b = Bench::open_client(Config { delayed_ack_adapts: true, ..delayed(40) });
+    let mut b = Bench::open_client(delayed(40).delayed_ack_adapts(true));
     b.play(
         "0.2   < P. 1:1001(1000) ack 1
          0.24  > . 1:1(0) ack 1001                 // 40 ms, used up: 80
@@ -107,7 +107,7 @@ fn the_delay_may_follow_how_often_data_arrive() {
          0.88  > . 1:1(0) ack 5201",
     );
     // Twenty milliseconds apart and less: back to the least, halving the distance each time.
-    let mut b = Bench::open_client(Config { delayed_ack_adapts: true, ..delayed(40) });
+    let mut b = Bench::open_client(delayed(40).delayed_ack_adapts(true));
     b.play(
         "0.2   < P. 1:1001(1000) ack 1
          0.24  > . 1:1(0) ack 1001                 // used up: 80

@@ -2,7 +2,6 @@
 //!
 //! The contents of blocks are tested beside the receiver; here it is their place on the wire.
 
-use anabranch_stack::Config;
 use anabranch_stack::config::DelayedAck;
 use anabranch_stack::config::DsnOctets;
 use anabranch_stack::segment::{Mptcp, OPTION_SPACE};
@@ -33,7 +32,7 @@ fn four_blocks_fit_when_there_are_no_other_options() {
 /// RFC 2018 4.
 #[test]
 fn three_blocks_fit_beside_timestamps() {
-    let mut b = Bench::open_client(Config { timestamps: true, ..tcp() });
+    let mut b = Bench::open_client(tcp().timestamps(true));
     b.play(
         "0.2 < . 1001:2001(1000) ack 1 win 4 <TS val 1100 ecr 100>
          0.2 > . 1:1(0) ack 1 <TS val 200 ecr 1000,sack 1001:2001>
@@ -56,7 +55,7 @@ fn one_block_fits_beside_timestamps_and_a_data_acknowledgement_of_64_bits_and_tw
 }
 
 fn blocks_beside(dsn_octets: DsnOctets, blocks: usize, octets: u32) {
-    let config = Config { mptcp: true, timestamps: true, initial_window: 30, dsn_octets, ..tcp() };
+    let config = tcp().mptcp(true).timestamps(true).initial_window(30).dsn_octets(dsn_octets);
     let mut pair = Pair::new(config.clone(), config, ms(10));
     pair.filter(|p| match p.data_n {
         Some(n) if p.from == Side::A && n < 30 && n % 3 == 1 => Fate::Drop,
@@ -80,7 +79,7 @@ fn blocks_beside(dsn_octets: DsnOctets, blocks: usize, octets: u32) {
 /// blocks, so the pure acknowledgement leaves beside it.
 #[test]
 fn a_segment_beyond_a_hole_draws_blocks_although_acknowledgements_are_delayed() {
-    let mut b = Bench::open_client(Config { delayed_ack: DelayedAck::After(ms(40)), ..tcp() });
+    let mut b = Bench::open_client(tcp().delayed_ack(DelayedAck::After(ms(40))));
     b.play(
         "0.2  < . 1001:1501(500) ack 1 win 4
          0.2  > . 1:1(0) ack 1 <sack 1001:1501>
@@ -117,8 +116,7 @@ fn without_permission_there_are_no_blocks() {
 #[test]
 fn blocks_without_permission_are_ignored() {
     for (permission, left) in [("sackOK,", 10_000), ("", 5000)] {
-        let mut b =
-            Bench::client(Config { judge: "dsack".parse().unwrap(), detector: "rfc6675".parse().unwrap(), ..tcp() });
+        let mut b = Bench::client(tcp().judge("dsack".parse().unwrap()).detector("rfc6675".parse().unwrap()));
         b.play(&format!(
             "0   > S 0:0(0) <mss 1040,sackOK,wscale 14>
              0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,{permission}wscale 14>
@@ -141,7 +139,7 @@ fn blocks_without_permission_are_ignored() {
 /// RFC 2018 2: the option is offered only if configured.
 #[test]
 fn sack_is_not_offered_when_off() {
-    let mut b = Bench::client(Config { sack: false, ..tcp() });
+    let mut b = Bench::client(tcp().sack(false));
     b.play(
         "0   > S 0:0(0) <mss 1040,wscale 14>
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 14>
@@ -172,7 +170,7 @@ fn a_duplicate_is_reported_first_and_once() {
 /// RFC 2883 4.2.1: the part of a segment that had arrived is reported, at once, although the rest is in order.
 #[test]
 fn a_partial_duplicate_is_reported_at_once() {
-    let mut b = Bench::open_client(Config { delayed_ack: DelayedAck::After(ms(40)), ..tcp() });
+    let mut b = Bench::open_client(tcp().delayed_ack(DelayedAck::After(ms(40))));
     b.play(
         "0.2 < . 1:1001(1000) ack 1 win 4
          0.2 < . 1001:2001(1000) ack 1 win 4
@@ -267,7 +265,7 @@ fn a_receiver_that_discards_what_it_had_sacked_gets_it_again() {
         ("rfc6675", "0.5 > . 1:1001(1000) ack 1 {timeout}", "+0.6"),
         ("rack", "0.325 > . 1:1001(1000) ack 1 {fast}", "+0.3"),
     ] {
-        let mut b = Bench::open_client(Config { detector: detector.parse().unwrap(), ..tcp() });
+        let mut b = Bench::open_client(tcp().detector(detector.parse().unwrap()));
         b.play("0.2 write 3000\n 0.2 > . 1:2001(2x1000) ack 1\n 0.2 > P. 2001:3001(1000) ack 1");
         b.play("0.3 < . 1:1(0) ack 1 win 100 <sack 1001:3001>");
         b.play(again);

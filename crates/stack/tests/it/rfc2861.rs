@@ -18,7 +18,7 @@ fn write(at: &str, from: u32, n: u32) -> String {
 }
 
 fn validated() -> Config {
-    Config { window_validation: true, ..tcp() }
+    tcp().window_validation(true)
 }
 
 /// A flight of ten that the application ends fills the window at its beginning: with each acknowledgement it grows. Judged as each
@@ -54,7 +54,7 @@ fn in_slow_start_more_than_half_of_the_window_is_used() {
 #[test]
 fn small_segments_use_a_window_that_counts_segments() {
     for (segments, cwnd) in [(6, 12_000), (5, 10_000)] {
-        let mut b = Bench::open_client(Config { count_segments: true, nagle: false, ..validated() });
+        let mut b = Bench::open_client(validated().count_segments(true).nagle(false));
         for n in 0..segments {
             let (from, to) = (100 * n + 1, 100 * n + 101);
             b.play(&format!("0.2 write 100\n0.2 > P. {from}:{to}(100) ack 1"));
@@ -95,7 +95,7 @@ fn a_window_that_the_application_does_not_use_comes_down_half_way() {
 /// As segments it takes ten, and each adds one.
 #[test]
 fn a_window_that_counts_segments_takes_as_many_small_ones() {
-    let halves = |count_segments| Config { count_segments, nagle: false, ..tcp() };
+    let halves = |count_segments| tcp().count_segments(count_segments).nagle(false);
     let mut b = Bench::open_client(halves(false));
     for n in 0..19 {
         b.play(&format!("0.2 write 500\n0.2 > P. {}:{}(500) ack 1", 500 * n + 1, 500 * n + 501));

@@ -1,14 +1,12 @@
 //! RFC 3042: limited transmit: a new segment for each of the first two duplicate acknowledgements.
 
-use anabranch_stack::Config;
-
 use crate::bench::Bench;
 use crate::pair::tcp;
 
 /// 2: with three segments outstanding and one lost, limited transmit makes the duplicates that fast retransmit needs.
 #[test]
 fn a_small_window_reaches_three_duplicates() {
-    let mut b = Bench::open_client(Config { initial_window: 3, sack: false, ..tcp() });
+    let mut b = Bench::open_client(tcp().initial_window(3).sack(false));
     b.play(
         "0.15 < . 1:1(0) ack 1 win 100
          0.2 write 10000
@@ -28,7 +26,7 @@ fn a_small_window_reaches_three_duplicates() {
 /// RFC 3042 2.
 #[test]
 fn sacked_segments_let_new_ones_go() {
-    let mut b = Bench::open_client(Config { initial_window: 3, ..tcp() });
+    let mut b = Bench::open_client(tcp().initial_window(3));
     b.play(
         "0.2 write 10000
          0.2 > . 1:3001(3x1000) ack 1
@@ -45,7 +43,7 @@ fn sacked_segments_let_new_ones_go() {
 /// 2: only what the receiver's window allows.
 #[test]
 fn limited_transmit_respects_the_receivers_window() {
-    let mut b = Bench::client(Config { initial_window: 3, sack: false, ..tcp() });
+    let mut b = Bench::client(tcp().initial_window(3).sack(false));
     b.play(
         "0   > S 0:0(0) <mss 1040,wscale 14>
          0.1 < S. 0:0(0) ack 1 win 4000 <mss 1040>
@@ -63,7 +61,7 @@ fn limited_transmit_respects_the_receivers_window() {
 /// 2: at most cwnd + 2 segments outstanding, and cwnd does not change.
 #[test]
 fn limited_transmit_adds_at_most_two_segments() {
-    let mut b = Bench::open_client(Config { sack: false, ..tcp() });
+    let mut b = Bench::open_client(tcp().sack(false));
     b.play(
         "0.15 < . 1:1(0) ack 1 win 100
          0.2 write 50000

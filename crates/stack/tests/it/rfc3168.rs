@@ -7,7 +7,7 @@ use crate::bench::Bench;
 use crate::pair::tcp;
 
 fn ecn() -> Config {
-    Config { ecn: true, ..tcp() }
+    tcp().ecn(true)
 }
 
 fn congestions(b: &Bench) -> usize {
@@ -297,7 +297,7 @@ fn a_mark_outside_of_the_window_is_ignored() {
 /// 6.1.6: a mark on a probe of a closed window is echoed, though the octet is refused.
 #[test]
 fn a_marked_probe_is_echoed() {
-    let mut b = Bench::open_client(Config { receive_buffer: Some(2000), ..ecn() });
+    let mut b = Bench::open_client(ecn().receive_buffer(Some(2000)));
     b.play(
         "0.2 < [ect0] . 1:1001(1000) ack 1 win 4
          0.2 > . 1:1(0) ack 1001

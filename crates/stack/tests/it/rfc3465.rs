@@ -1,7 +1,5 @@
 //! RFC 3465: appropriate byte counting: the window grows by what is acknowledged, not by how many acknowledgements come.
 
-use anabranch_stack::Config;
-
 use crate::bench::Bench;
 use crate::pair::tcp;
 
@@ -27,7 +25,7 @@ fn a_stretch_acknowledgement_in_slow_start_adds_two_segments() {
 /// 2.2: an acknowledgement of 100 octets adds 100 octets.
 #[test]
 fn a_small_acknowledgement_adds_what_it_covers() {
-    let mut b = Bench::open_client(Config { initial_window: 1, nagle: false, ..tcp() });
+    let mut b = Bench::open_client(tcp().initial_window(1).nagle(false));
     b.play(
         "0.2 write 100
          0.2 > P. 1:101(100) ack 1
@@ -85,7 +83,7 @@ fn congestion_avoidance_counts_octets() {
 /// then two that cover all five make no sixth yet.
 #[test]
 fn without_byte_counting_acknowledgements_are_counted() {
-    let mut b = Bench::open_client(Config { byte_counting: false, ..tcp() });
+    let mut b = Bench::open_client(tcp().byte_counting(false));
     b.play(
         "0.2 write 500000
          0.2 > . 1:10001(10x1000) ack 1

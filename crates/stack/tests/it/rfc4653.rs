@@ -11,7 +11,7 @@ fn detector(name: &str, parameter: &str, value: f64) -> Config {
     let detector: Choice<dyn Detector> = name.parse().unwrap();
     // A window that is cut in vain is restored.
     let (judge, response) = ("dsack".parse().unwrap(), Response::Restore);
-    Config { detector: detector.with(parameter, value).unwrap(), judge, response, initial_window: 400, ..tcp() }
+    tcp().detector(detector.with(parameter, value).unwrap()).judge(judge).response(response).initial_window(400)
 }
 
 /// A segment of 1000 octets a millisecond, 20 ms each way: 40 in flight. Each segment of `late` comes so many milliseconds late. Returns how
@@ -62,7 +62,7 @@ fn the_threshold_grows_with_what_is_reported() {
 #[test]
 fn without_sack_three_duplicates_are_enough() {
     let config = detector("ncr", "careful", 0.0);
-    let mut pair = Pair::new(config.clone(), Config { sack: false, judge: tcp().judge, ..config }, ms(20));
+    let mut pair = Pair::new(config.clone(), config.sack(false).judge(tcp().judge), ms(20));
     pair.run_until(at(1000));
     pair.filter(|p| if p.data_n == Some(10) && p.transmit.transmissions == 1 { Fate::Drop } else { Fate::Pass });
     for t in 0..100 {

@@ -224,7 +224,7 @@ fn after_a_lost_syn_ack_the_window_is_one_segment() {
 #[test]
 fn after_an_idle_timeout_the_window_restarts() {
     for (again, segments) in [("0.4", 5), ("0.401", 3)] {
-        let mut b = Bench::open_client(Config { initial_window: 3, ..tcp() });
+        let mut b = Bench::open_client(tcp().initial_window(3));
         b.play(
             "0.2 write 3000
              0.2 > . 1:2001(2x1000) ack 1
@@ -276,7 +276,7 @@ fn an_application_limited_sender_does_not_grow_its_window() {
 // ---- generating acknowledgements ---------------------------------------------------------------------------------
 
 fn delayed() -> Config {
-    Config { delayed_ack: DelayedAck::After(ms(40)), ..tcp() }
+    tcp().delayed_ack(DelayedAck::After(ms(40)))
 }
 
 /// 4.2: at least every second full segment.
@@ -328,7 +328,7 @@ fn a_segment_that_fills_a_hole_is_acknowledged_at_once() {
 #[test]
 fn a_duplicate_does_not_end_delayed_acknowledgements() {
     for sack in [true, false] {
-        let mut b = Bench::open_client(Config { sack, ..delayed() });
+        let mut b = Bench::open_client(delayed().sack(sack));
         let report = if sack { "<sack 1:1001>" } else { "" };
         b.play(&format!(
             "0.2 < . 1:1001(1000) ack 1 win 4

@@ -13,7 +13,7 @@ use crate::pair::{Fate, Pair, Side, at, ms, tcp};
 use anabranch_stack::testing::Rng;
 
 fn stamped() -> Config {
-    Config { timestamps: true, ..tcp() }
+    tcp().timestamps(true)
 }
 
 // ---- old timestamps ----------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ fn keep_alives_draw_an_acknowledgement_each_half_second() {
 #[test]
 fn the_interval_between_answers_can_be_chosen() {
     for (interval, answers) in [(0, 4), (100, 2), (1000, 1)] {
-        let mut b = Bench::open_client(Config { invalid_ack_interval: ms(interval), ..tcp() });
+        let mut b = Bench::open_client(tcp().invalid_ack_interval(ms(interval)));
         let mut script = String::new();
         for (i, time) in ["0.2", "0.25", "0.29", "0.31"].iter().enumerate() {
             script += &format!("{time} < . 0:0(0) ack 1 win 4\n");
@@ -131,7 +131,7 @@ fn two_ends_that_disagree_do_not_answer_each_other_without_end() {
 #[test]
 fn reordering_and_duplication_make_no_war_of_acknowledgements() {
     for (seed, timestamps) in (0..20).map(|seed| (seed, seed % 2 == 0)) {
-        let config = Config { timestamps, mss: 1400, ..tcp() };
+        let config = tcp().timestamps(timestamps).mss(1400);
         let mut pair = Pair::seeded(config.clone(), config, &[ms(50)], seed + 1);
         let mut dice = Rng::new(seed);
         pair.filter(move |_| match dice.percent(50) {
@@ -166,7 +166,7 @@ fn challenge_acks_are_ten_in_five_seconds() {
 /// forged segment that does not know that has its payload dropped.
 #[test]
 fn an_acknowledgement_that_is_too_old_is_refused() {
-    let mut b = Bench::open_client(Config { initial_window: 100, ..tcp() });
+    let mut b = Bench::open_client(tcp().initial_window(100));
     b.play(
         "0.2 write 80000
          0.2 > . 1:65001(65x1000) ack 1

@@ -1,6 +1,5 @@
 //! RFC 6298: the retransmission timeout, its timer, Karn's rule.
 
-use anabranch_stack::Config;
 use anabranch_stack::config::RtoFloor;
 use anabranch_stack::time::Duration;
 
@@ -14,7 +13,7 @@ use crate::pair::{ms, tcp};
 fn the_first_timeout_is_the_initial_one() {
     let mut b = Bench::client(tcp());
     b.play("0 > S 0:0(0) <mss 1040,sackOK,wscale 14>\n 0 timer 1");
-    let mut b = Bench::client(Config { initial_rto: Duration::from_secs(3), ..tcp() });
+    let mut b = Bench::client(tcp().initial_rto(Duration::from_secs(3)));
     b.play(
         "0 > S 0:0(0) <mss 1040,sackOK,wscale 14>
          3 > S 0:0(0) <mss 1040,sackOK,wscale 14>
@@ -47,7 +46,7 @@ fn samples_make_the_timeout() {
 #[test]
 fn the_least_timeout_is_two_hundred_milliseconds_or_a_second() {
     for (least, first, second) in [(200, "0.2", "0.4"), (1000, "1", "2")] {
-        let mut b = Bench::client(Config { min_rto: ms(least), ..tcp() });
+        let mut b = Bench::client(tcp().min_rto(ms(least)));
         b.play(&format!(
             "0     > S 0:0(0) <mss 1040,sackOK,wscale 14>
              0.01  < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK>
@@ -64,7 +63,7 @@ fn the_least_timeout_is_two_hundred_milliseconds_or_a_second() {
 /// 2.5: the largest timeout is configurable.
 #[test]
 fn the_timeout_does_not_grow_beyond_the_largest() {
-    let mut b = Bench::open_client(Config { max_rto: Duration::from_secs(1), ..tcp() });
+    let mut b = Bench::open_client(tcp().max_rto(Duration::from_secs(1)));
     b.play(
         "0.2 write 1000
          0.2 > P. 1:1001(1000) ack 1
@@ -80,7 +79,7 @@ fn the_timeout_does_not_grow_beyond_the_largest() {
 /// 5.1: the first data start the timer, further data do not start it again.
 #[test]
 fn further_data_do_not_restart_the_timer() {
-    let mut b = Bench::open_client(Config { nagle: false, ..tcp() });
+    let mut b = Bench::open_client(tcp().nagle(false));
     b.play(
         "0.2 write 1000
          0.2 > P. 1:1001(1000) ack 1
@@ -161,7 +160,7 @@ fn a_retransmitted_segment_gives_no_sample() {
 /// 3, RFC 7323 4: with timestamps it does, by the copy that is echoed: the retransmission of 0.5 s, 100 ms ago.
 #[test]
 fn an_echo_of_the_retransmission_gives_a_sample() {
-    let mut b = Bench::open_client(Config { timestamps: true, ..tcp() });
+    let mut b = Bench::open_client(tcp().timestamps(true));
     b.play(
         "0.2 write 1000
          0.2 > P. 1:1001(1000) ack 1 <TS val 200 ecr 1000>
@@ -175,7 +174,7 @@ fn an_echo_of_the_retransmission_gives_a_sample() {
 /// Or of the original of 0.2 s, 350 ms ago: RTTVAR = 50 * 3/4 + 250 / 4 = 100, SRTT = 131.25.
 #[test]
 fn an_echo_of_the_original_gives_a_sample() {
-    let mut b = Bench::open_client(Config { timestamps: true, ..tcp() });
+    let mut b = Bench::open_client(tcp().timestamps(true));
     b.play(
         "0.2  write 1000
          0.2  > P. 1:1001(1000) ack 1 <TS val 200 ecr 1000>
@@ -191,7 +190,7 @@ fn an_echo_of_the_original_gives_a_sample() {
 #[test]
 fn segments_that_waited_for_a_retransmission_give_no_sample() {
     for sack in [true, false] {
-        let mut b = Bench::open_client(Config { sack, ..tcp() });
+        let mut b = Bench::open_client(tcp().sack(sack));
         b.play("0.15 < . 1:1(0) ack 1 win 100");
         let blocks = |n: u32| if sack { format!("<sack 1001:{n}>") } else { String::new() };
         b.play(&format!(
@@ -264,7 +263,7 @@ fn after_a_lost_syn_ack_the_timeout_is_three_seconds() {
 /// 5.7 with timestamps: the echo gives a round-trip time, the timeout is 3 s all the same until data give one.
 #[test]
 fn after_a_lost_syn_an_echo_gives_a_sample_and_the_timeout_is_three_seconds() {
-    let mut b = Bench::client(Config { timestamps: true, ..tcp() });
+    let mut b = Bench::client(tcp().timestamps(true));
     b.play(
         "0   > S 0:0(0) <mss 1040,sackOK,TS val 0 ecr 0,wscale 14>
          1   > S 0:0(0) <mss 1040,sackOK,TS val 1000 ecr 0,wscale 14>
@@ -288,7 +287,7 @@ fn after_a_lost_syn_an_echo_gives_a_sample_and_the_timeout_is_three_seconds() {
 #[test]
 fn a_sack_restarts_the_timer_unless_the_head_is_late() {
     for (sack_timing, timers) in [(true, ["0.5", "0.62359375", "0.648144531"]), (false, ["0.5", "0.62", "0.62"])] {
-        let mut b = Bench::open_client(Config { sack_timing, rto_floor: RtoFloor::Variance, ..tcp() });
+        let mut b = Bench::open_client(tcp().sack_timing(sack_timing).rto_floor(RtoFloor::Variance));
         let [first, second, third] = timers;
         b.play(&format!(
             "0.2  write 5000
@@ -317,7 +316,7 @@ fn a_sack_restarts_the_timer_unless_the_head_is_late() {
 #[test]
 fn the_floor_may_be_that_of_the_variance() {
     for (rto_floor, rto) in [(RtoFloor::Timeout, "0.25"), (RtoFloor::Variance, "0.3")] {
-        let mut b = Bench::open_client(Config { rto_floor, ..tcp() });
+        let mut b = Bench::open_client(tcp().rto_floor(rto_floor));
         b.play(&format!(
             "0.2 write 1000
              0.2 > P. 1:1001(1000) ack 1

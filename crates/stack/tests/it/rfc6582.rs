@@ -10,7 +10,7 @@ use crate::bench::Bench;
 use crate::pair::tcp;
 
 fn newreno() -> Config {
-    Config { sack: false, ..tcp() }
+    tcp().sack(false)
 }
 
 /// Ten segments are out and 40 more wait; segment 1 was lost: three duplicates, two of which let a new segment go

@@ -2,8 +2,6 @@
 //!
 //! Ten segments of 1000 octets leave at 0.2 s; the timeout is 0.3 s, so nothing but recovery happens before 0.5 s.
 
-use anabranch_stack::Config;
-
 use crate::bench::Bench;
 use crate::pair::tcp;
 
@@ -101,7 +99,7 @@ fn one_acknowledgement_that_tells_enough_starts_recovery() {
 /// 4 IsLost: DupThresh discontiguous sequences make a segment lost, however small they are.
 #[test]
 fn three_sacked_islands_of_small_segments_start_recovery() {
-    let mut b = Bench::open_client(Config { nagle: false, ..tcp() });
+    let mut b = Bench::open_client(tcp().nagle(false));
     b.play(
         "0.2 write 100
          0.2 > P. 1:101(100) ack 1
@@ -129,7 +127,7 @@ fn three_sacked_islands_of_small_segments_start_recovery() {
 /// 5 (1): three duplicates suffice although small segments make too few octets for IsLost.
 #[test]
 fn three_duplicates_of_small_segments_start_recovery() {
-    let mut b = Bench::open_client(Config { nagle: false, ..tcp() });
+    let mut b = Bench::open_client(tcp().nagle(false));
     b.play(
         "0.2 write 100
          0.2 > P. 1:101(100) ack 1
@@ -375,7 +373,7 @@ fn what_was_sacked_above_the_recovery_point_stays_sacked() {
 /// that IsLost (4) does not find the loss by octets.
 #[test]
 fn a_cumulative_acknowledgement_resets_the_count_of_duplicates() {
-    let mut b = Bench::open_client(Config { nagle: false, ..tcp() });
+    let mut b = Bench::open_client(tcp().nagle(false));
     for n in 0..5 {
         b.play(&format!("0.2 write 100\n 0.2 > P. {}:{}(100) ack 1", 100 * n + 1, 100 * n + 101));
     }

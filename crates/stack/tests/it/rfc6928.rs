@@ -11,7 +11,7 @@ use crate::pair::tcp;
 fn the_initial_window_is_as_configured() {
     assert_eq!(Config::classic().initial_window, 10);
     for n in [1_u64, 2, 3, 10, 25] {
-        let mut b = Bench::open_client(Config { initial_window: n as u32, ..tcp() });
+        let mut b = Bench::open_client(tcp().initial_window(n as u32));
         b.play(&format!(
             "0.2 write 50000
              0.2 > . 1:{}({n}x1000) ack 1
@@ -69,7 +69,7 @@ fn the_initial_window_does_not_exceed_the_peers_window() {
 /// are 200 kB/s in slow start, one segment each 5 ms.
 #[test]
 fn an_initial_window_can_be_paced() {
-    let mut b = Bench::open_client(Config { pacing: true, ..tcp() });
+    let mut b = Bench::open_client(tcp().pacing(true));
     b.play(
         "0.15  < . 1:1(0) ack 1 win 65535
          0.2   write 10000

@@ -7,7 +7,7 @@ use crate::bench::Bench;
 use crate::pair::{ms, tcp};
 
 fn stamped() -> Config {
-    Config { timestamps: true, ..tcp() }
+    tcp().timestamps(true)
 }
 
 // ---- window scaling ----------------------------------------------------------------------------------------------
@@ -16,7 +16,7 @@ fn stamped() -> Config {
 /// RFC 7323 2.2.
 #[test]
 fn the_shift_fits_the_receive_buffer() {
-    let mut b = Bench::client(Config { receive_buffer: Some(1_000_000), ..tcp() });
+    let mut b = Bench::client(tcp().receive_buffer(Some(1_000_000)));
     b.play(
         "0   > S 0:0(0) win 65535 <mss 1040,sackOK,wscale 4>
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,sackOK,wscale 0>
@@ -28,7 +28,7 @@ fn the_shift_fits_the_receive_buffer() {
 /// shift 0, so that the server may scale its own window; here by 2^14.
 #[test]
 fn a_shift_of_zero_is_offered() {
-    let mut b = Bench::client(Config { receive_buffer: Some(60_000), initial_window: 100, ..tcp() });
+    let mut b = Bench::client(tcp().receive_buffer(Some(60_000)).initial_window(100));
     b.play(
         "0   > S 0:0(0) win 60000 <mss 1040,sackOK,wscale 0>
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,wscale 14>
@@ -43,7 +43,7 @@ fn a_shift_of_zero_is_offered() {
 /// RFC 9293 3.1.
 #[test]
 fn the_window_of_a_syn_ack_is_not_scaled() {
-    let mut b = Bench::client(Config { initial_window: 100, ..tcp() });
+    let mut b = Bench::client(tcp().initial_window(100));
     b.play(
         "0   > S 0:0(0) win 65535 <mss 1040,sackOK,wscale 14>
          0   write 100000
@@ -58,7 +58,7 @@ fn the_window_of_a_syn_ack_is_not_scaled() {
 /// RFC 7323 2.3.
 #[test]
 fn without_the_peers_option_neither_window_is_scaled() {
-    let mut b = Bench::client(Config { initial_window: 100, ..tcp() });
+    let mut b = Bench::client(tcp().initial_window(100));
     b.play(
         "0   > S 0:0(0) win 65535 <mss 1040,sackOK,wscale 14>
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040>
@@ -86,7 +86,7 @@ fn a_server_offers_scaling_only_in_answer() {
 /// 2.2, 2.3: nor is ours: of a buffer of 1,000,000 octets 65,535 are shown, not 62,500 units of 16.
 #[test]
 fn without_the_peers_option_our_window_is_not_scaled() {
-    let mut b = Bench::client(Config { receive_buffer: Some(1_000_000), ..tcp() });
+    let mut b = Bench::client(tcp().receive_buffer(Some(1_000_000)));
     b.play(
         "0   > S 0:0(0) win 65535 <mss 1040,sackOK,wscale 4>
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040>
@@ -98,7 +98,7 @@ fn without_the_peers_option_our_window_is_not_scaled() {
 /// RFC 9293 3.1.
 #[test]
 fn a_shift_above_14_counts_as_14() {
-    let mut b = Bench::client(Config { initial_window: 100, ..tcp() });
+    let mut b = Bench::client(tcp().initial_window(100));
     b.play(
         "0   > S 0:0(0) win 65535 <mss 1040,sackOK,wscale 14>
          0.1 < S. 0:0(0) ack 1 win 65535 <mss 1040,wscale 15>
@@ -172,7 +172,7 @@ fn a_segment_that_lacks_agreed_timestamps_is_dropped() {
 /// 4.3: with delayed acknowledgements the earlier of two segments is echoed, so that a round trip includes the delay.
 #[test]
 fn a_delayed_acknowledgement_echoes_the_earlier_segment() {
-    let mut b = Bench::open_client(Config { delayed_ack: DelayedAck::After(ms(40)), ..stamped() });
+    let mut b = Bench::open_client(stamped().delayed_ack(DelayedAck::After(ms(40))));
     b.play(
         "0.2  < . 1:1001(1000) ack 1 win 4 <TS val 1100 ecr 100>
          0.21 < . 1001:2001(1000) ack 1 win 4 <TS val 1110 ecr 100>
@@ -317,7 +317,7 @@ fn window_scale_on_other_segments_is_ignored() {
 /// 2.3: our own shift is 14 at most, however large the buffer.
 #[test]
 fn our_shift_is_14_at_most() {
-    let mut b = Bench::client(Config { receive_buffer: Some(1 << 30), ..tcp() });
+    let mut b = Bench::client(tcp().receive_buffer(Some(1 << 30)));
     b.play("0 > S 0:0(0) win 65535 <mss 1040,sackOK,wscale 14>");
 }
 

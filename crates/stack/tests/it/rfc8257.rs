@@ -7,11 +7,11 @@ use crate::bench::Bench;
 use crate::pair::{ms, tcp};
 
 fn ecn() -> Config {
-    Config { ecn: true, delayed_ack: DelayedAck::After(ms(40)), ..tcp() }
+    tcp().ecn(true).delayed_ack(DelayedAck::After(ms(40)))
 }
 
 fn dctcp() -> Config {
-    Config { controller: "dctcp".parse().unwrap(), ..ecn() }
+    ecn().controller("dctcp".parse().unwrap())
 }
 
 /// 3.2: ECE says whether the last segment was marked. A change is acknowledged at once, and if an acknowledgement is delayed, that one
@@ -51,6 +51,6 @@ fn other_controllers_echo_until_cwr() {
 /// Without ECN there is nothing to go by.
 #[test]
 fn dctcp_is_refused_without_ecn() {
-    let said = Config::builder().controller("dctcp".parse().unwrap()).build().unwrap_err().to_string();
+    let said = Config::default().controller("dctcp".parse().unwrap()).checked().unwrap_err().to_string();
     assert_eq!(said, "controller: \"dctcp\" needs ecn, which is off; switch it on, or choose another controller");
 }

@@ -8,12 +8,12 @@ use anabranch_stack::segment::{Ecn, Segment};
 use crate::pair::{Fate, Packet, Pair, Side, at, ms, tcp};
 
 fn rack() -> Config {
-    Config { detector: "rack".parse().unwrap(), ..tcp() }
+    tcp().detector("rack".parse().unwrap())
 }
 
 /// The same with neighbours that must not matter: ECN, and F-RTO as judge.
 fn racks() -> [Config; 3] {
-    [rack(), Config { ecn: true, ..rack() }, Config { judge: "frto".parse().unwrap(), ..rack() }]
+    [rack(), rack().ecn(true), rack().judge("frto".parse().unwrap())]
 }
 
 fn cuts(pair: &Pair) -> Vec<Cause> {
@@ -125,7 +125,7 @@ fn a_probe_that_repaired_a_loss_cuts_the_window_when_that_is_known() {
 /// RFC 8985 7.4.2.
 #[test]
 fn a_probe_that_repaired_a_loss_does_not_cut_a_window_that_was_cut() {
-    let config = Config { ecn: true, ..rack() };
+    let config = rack().ecn(true);
     let mut pair = Pair::new(config.clone(), config, ms(10));
     pair.run_until(at(1000));
     pair.filter(|p| match p.data_n {
@@ -166,7 +166,7 @@ fn a_probe_that_was_not_needed_costs_nothing() {
 /// RFC 8985 7.3.
 #[test]
 fn a_probe_is_new_data_if_there_is_some() {
-    let config = Config { initial_window: 4, ..rack() };
+    let config = rack().initial_window(4);
     let mut pair = Pair::new(config.clone(), config, ms(10));
     pair.run_until(at(1000));
     pair.filter(|p| if p.from == Side::B && p.at >= at(1000) && p.at < at(1100) { Fate::Drop } else { Fate::Pass });
@@ -185,7 +185,7 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     let reductions = [("rfc6675", 2), ("prr", 1)];
     let mut thresholds = Vec::new();
     for (reduction, number, rack) in reductions.into_iter().flat_map(|(r, n)| racks().map(|rack| (r, n, rack))) {
-        let rack = Config { reduction: reduction.parse().unwrap(), ..rack };
+        let rack = rack.reduction(reduction.parse().unwrap());
         let mut pair = Pair::new(rack.clone(), rack, ms(20));
         pair.run_until(at(1000));
         let mut copies = 0;
@@ -210,7 +210,7 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
 #[test]
 fn nothing_is_probed_without_sack() {
     for detector in ["rack", "rfc6675"] {
-        let config = Config { detector: detector.parse().unwrap(), sack: false, ..tcp() };
+        let config = tcp().detector(detector.parse().unwrap()).sack(false);
         let mut pair = Pair::new(config.clone(), config, ms(10));
         pair.run_until(at(1000));
         pair.filter(|p| if p.data_n == Some(0) { Fate::Drop } else { Fate::Pass });

@@ -1,6 +1,5 @@
 //! RFC 9293: the states of a connection, segments that do not belong to it, resets (with RFC 5961), giving up.
 
-use anabranch_stack::Config;
 use anabranch_stack::event::{EndReason, Event};
 use anabranch_stack::mptcp::connection::reset_for;
 use anabranch_stack::segment::{Flags, Payload, Segment};
@@ -381,7 +380,7 @@ fn time_wait_acknowledges_a_repeated_fin_and_starts_anew() {
 /// RFC 9293 MUST-13: twice the maximum segment lifetime, here of two minutes.
 #[test]
 fn time_wait_lasts_twice_the_maximum_segment_lifetime() {
-    let config = Config { time_wait: Duration::from_secs(240), ..tcp() };
+    let config = tcp().time_wait(Duration::from_secs(240));
     let mut b = Bench::open_client(config);
     b.play(
         "0.2   shutdown
@@ -628,7 +627,7 @@ fn a_reset_of_a_forgotten_connection_is_accepted() {
 /// RFC 9293 3.10.7.4, first check: unacceptable segments are answered by an ACK and otherwise dropped.
 #[test]
 fn segments_outside_the_window_are_answered_by_an_acknowledgement() {
-    let config = Config { receive_buffer: Some(10_000), sack: false, ..tcp() };
+    let config = tcp().receive_buffer(Some(10_000)).sack(false);
     let mut b = Bench::open_client(config);
     b.play(
         "0.2 < . 1:1001(1000) ack 1 win 4
@@ -646,7 +645,7 @@ fn segments_outside_the_window_are_answered_by_an_acknowledgement() {
 /// RFC 9293 3.10.7.4, seventh check: what is below RCV.NXT is cut off, the rest counts.
 #[test]
 fn the_new_part_of_a_segment_that_overlaps_is_taken() {
-    let config = Config { sack: false, ..tcp() };
+    let config = tcp().sack(false);
     let mut b = Bench::open_client(config);
     b.play(
         "0.2 < . 1:1001(1000) ack 1 win 4
@@ -788,7 +787,7 @@ fn a_syn_ack_is_repeated_for_three_minutes() {
 /// RFC 9293 3.8.3, R2: here after three retransmissions; 0.3 s timeout, doubled each time.
 #[test]
 fn a_segment_never_acknowledged_ends_the_connection() {
-    let mut b = Bench::open_client(Config { max_retransmissions: 3, ..tcp() });
+    let mut b = Bench::open_client(tcp().max_retransmissions(3));
     b.play(
         "0.2 write 1000
          0.2 > P. 1:1001(1000) ack 1
@@ -805,7 +804,7 @@ fn a_segment_never_acknowledged_ends_the_connection() {
 /// R2 counts since the last progress, not over the connection's life.
 #[test]
 fn any_progress_starts_the_count_of_retransmissions_anew() {
-    let mut b = Bench::open_client(Config { max_retransmissions: 2, ..tcp() });
+    let mut b = Bench::open_client(tcp().max_retransmissions(2));
     b.play(
         "0.2  write 2000
          0.2  > . 1:1001(1000) ack 1
@@ -823,7 +822,7 @@ fn any_progress_starts_the_count_of_retransmissions_anew() {
 /// R2 holds for a FIN, too.
 #[test]
 fn a_fin_never_acknowledged_ends_the_connection() {
-    let mut b = Bench::open_client(Config { max_retransmissions: 1, ..tcp() });
+    let mut b = Bench::open_client(tcp().max_retransmissions(1));
     b.play(
         "0.2 shutdown
          0.2 > F. 1:1(0) ack 1
@@ -836,7 +835,7 @@ fn a_fin_never_acknowledged_ends_the_connection() {
 /// RFC 9293 3.4, MUST-66: our window is closed; a reset at RCV.NXT counts all the same.
 #[test]
 fn a_reset_counts_with_a_closed_window() {
-    let mut b = Bench::open_client(Config { receive_buffer: Some(1000), ..tcp() });
+    let mut b = Bench::open_client(tcp().receive_buffer(Some(1000)));
     b.play(
         "0.2 < . 1:1001(1000) ack 1 win 4
          0.2 > . 1:1(0) ack 1001 win 0

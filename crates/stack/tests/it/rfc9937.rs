@@ -12,14 +12,14 @@ fn configs() -> Vec<Config> {
     for detector in ["rfc6675", "rack"] {
         for ecn in [false, true] {
             for judge in ["none", "frto"] {
-                all.push(Config {
-                    detector: detector.parse().unwrap(),
-                    reduction: "prr".parse().unwrap(),
-                    judge: judge.parse().unwrap(),
-                    initial_window: 20,
-                    ecn,
-                    ..tcp()
-                });
+                all.push(
+                    tcp()
+                        .detector(detector.parse().unwrap())
+                        .reduction("prr".parse().unwrap())
+                        .judge(judge.parse().unwrap())
+                        .initial_window(20)
+                        .ecn(ecn),
+                );
             }
         }
     }

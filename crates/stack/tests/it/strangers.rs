@@ -205,18 +205,16 @@ fn a_stranger_is_found_by_name_and_keeps_its_own() {
     assert_eq!(registry.iter().count(), Choice::<dyn Controller>::all().len() + 1);
     let taken = registry.with(KellyFactory).unwrap_err();
     assert_eq!(taken, ConfigError::Taken { kind: "controller", name: "kelly".into() });
-    let refused = Config::builder().judge(Choice::new(SoonerFactory)).timestamps(false).build().unwrap_err();
+    let refused = Config::default().judge(Choice::new(SoonerFactory)).timestamps(false).checked().unwrap_err();
     assert_eq!(refused, ConfigError::Needs { kind: "judge", name: "sooner".into(), need: Need::Timestamps });
 }
 
 fn strangers() -> Config {
-    Config {
-        controller: Choice::new(KellyFactory).with("gain", 0.5).unwrap(),
-        judge: Choice::new(SoonerFactory),
-        scheduler: Choice::new(PatientFactory),
-        timestamps: true,
-        ..mptcp()
-    }
+    mptcp()
+        .controller(Choice::new(KellyFactory).with("gain", 0.5).unwrap())
+        .judge(Choice::new(SoonerFactory))
+        .scheduler(Choice::new(PatientFactory))
+        .timestamps(true)
 }
 
 /// Two unlike paths that lose and reorder: everything arrives, whoever decides.
@@ -244,7 +242,7 @@ fn a_connection_of_strangers_delivers_everything() {
 fn a_scheduler_that_waits_is_asked_again_when_its_time_has_come() {
     for (patience, slow) in [(0.030, None), (0.005, Some(5))] {
         let scheduler = Choice::new(PatientFactory).with("patience", patience).unwrap();
-        let config = Config { scheduler, initial_window: 10, ..mptcp() };
+        let config = mptcp().scheduler(scheduler).initial_window(10);
         let mut pair = joined(config.clone(), config, &[10, 40], 1000);
         pair.run_until(at(2000));
         let window = pair[Side::A].conn().subflows()[0].cwnd() as u64;

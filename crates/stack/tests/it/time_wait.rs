@@ -9,7 +9,7 @@ use anabranch_stack::{Config, Instant};
 use crate::pair;
 
 fn tcp() -> Config {
-    Config { timestamps: true, ..pair::tcp() }
+    pair::tcp().timestamps(true)
 }
 
 /// The peer's first sequence number; its SYN, one octet and its FIN follow one another.
@@ -94,7 +94,7 @@ fn a_later_timestamp_opens_a_connection() {
 fn timestamps_open_a_connection_where_there_were_none() {
     assert!(opens(&tcp(), false, IRS, Some(1)));
     assert!(!opens(&tcp(), false, IRS + 9000, None));
-    let without = Config { timestamps: false, ..tcp() };
+    let without = tcp().timestamps(false);
     assert!(!opens(&without, false, IRS + 9000, Some(1)), "the new one would have none");
 }
 

@@ -15,7 +15,7 @@ use crate::pair::{Fate, Packet, Side, ms};
 use anabranch_stack::testing::Rng;
 
 fn checked() -> Config {
-    Config { checksum: true, ..mptcp() }
+    mptcp().checksum(true)
 }
 
 fn address(id: u8) -> AddrId {
@@ -139,13 +139,13 @@ fn altered(p: &Packet, rng: &mut Rng) -> Segment {
 fn anything(seed: u64) -> usize {
     let _seed = Seed(seed);
     let rng = &mut Rng::new(seed);
-    let config = |rng: &mut Rng| Config {
-        checksum: rng.percent(50),
-        timestamps: rng.percent(50),
-        receive_buffer: rng.pick(&[None, Some(3000), Some(50_000)]),
-        time_wait: ms(rng.pick(&[0, 1000, 60_000])),
-        max_rto: ms(10_000),
-        ..mptcp()
+    let config = |rng: &mut Rng| {
+        mptcp()
+            .checksum(rng.percent(50))
+            .timestamps(rng.percent(50))
+            .receive_buffer(rng.pick(&[None, Some(3000), Some(50_000)]))
+            .time_wait(ms(rng.pick(&[0, 1000, 60_000])))
+            .max_rto(ms(10_000))
     };
     let (client, server) = (config(rng), config(rng));
     let mut pair = joined(client, server, &[1 + rng.below(50), 1 + rng.below(50)][..1], 1000);

@@ -58,7 +58,7 @@ fn a_closed_window_is_probed_ever_more_slowly() {
 /// The interval does not grow beyond the largest timeout.
 #[test]
 fn the_interval_of_probes_has_an_upper_bound() {
-    let mut b = closed_at_two(Config { max_rto: Duration::from_secs(1), ..tcp() });
+    let mut b = closed_at_two(tcp().max_rto(Duration::from_secs(1)));
     b.play(
         "0.55 > . 2001:2002(1) ack 1 {probe}
          0.8  > . 2001:2002(1) ack 1 {probe}
@@ -132,7 +132,7 @@ fn probing_does_not_back_off_the_timeout() {
 /// 3.8.6.1: the connection stays open as long as the peer answers, far beyond R2.
 #[test]
 fn probing_goes_on_as_long_as_the_peer_answers() {
-    let mut b = closed_at_two(Config { max_retransmissions: 3, ..tcp() });
+    let mut b = closed_at_two(tcp().max_retransmissions(3));
     b.play(
         "0.55 > . 2001:2002(1) ack 1 {probe}
          0.6  < . 1:1(0) ack 2001 win 0
@@ -155,7 +155,7 @@ fn probing_goes_on_as_long_as_the_peer_answers() {
 /// and the connection ends after so many retransmissions (here three). The intervals go on growing.
 #[test]
 fn unanswered_probes_end_the_connection() {
-    let mut b = closed_at_two(Config { max_retransmissions: 3, ..tcp() });
+    let mut b = closed_at_two(tcp().max_retransmissions(3));
     b.play(
         "0.55 > . 2001:2002(1) ack 1 {probe}
          0.6  < . 1:1(0) ack 2001 win 0           // the last answer
@@ -188,7 +188,7 @@ fn a_loss_before_the_window_closed_is_no_probe() {
 /// is refused, and the acknowledgement that it carries counts.
 #[test]
 fn a_probe_that_arrives_at_a_closed_window_still_acknowledges() {
-    let mut b = Bench::open_client(Config { receive_buffer: Some(2000), ..tcp() });
+    let mut b = Bench::open_client(tcp().receive_buffer(Some(2000)));
     b.play(
         "0.2 < . 1:1001(1000) ack 1 win 4
          0.2 > . 1:1(0) ack 1001 win 1000
@@ -212,7 +212,7 @@ fn a_probe_that_arrives_at_a_closed_window_still_acknowledges() {
 /// outside the other's closed window; that must not make them acknowledge each other for ever, nor hide the updates.
 #[test]
 fn two_closed_windows_open_again() {
-    let config = Config { receive_buffer: Some(10_000), ..tcp() };
+    let config = tcp().receive_buffer(Some(10_000));
     let mut pair = Pair::new(config.clone(), config, ms(10));
     pair[Side::A].reads = false;
     pair[Side::B].reads = false;
@@ -236,7 +236,7 @@ fn two_closed_windows_open_again() {
 /// A's data wait for a reader that does not read; B's data flow to A all the while, acknowledged beyond A's probe.
 #[test]
 fn data_flow_against_a_closed_window() {
-    let config = Config { receive_buffer: Some(10_000), ..tcp() };
+    let config = tcp().receive_buffer(Some(10_000));
     let mut pair = Pair::new(config.clone(), config, ms(10));
     pair[Side::B].reads = false;
     pair.write(Side::A, 50_000);
@@ -252,7 +252,7 @@ fn data_flow_against_a_closed_window() {
 /// A reader that stops for a minute: everything arrives, nothing was retransmitted but probes.
 #[test]
 fn a_reader_that_stops_for_a_minute_loses_nothing() {
-    let config = Config { receive_buffer: Some(10_000), ..tcp() };
+    let config = tcp().receive_buffer(Some(10_000));
     let mut pair = Pair::new(config.clone(), config, ms(10));
     pair[Side::B].reads = false;
     pair.write(Side::A, 1_000_000);
@@ -271,7 +271,7 @@ fn a_reader_that_stops_for_a_minute_loses_nothing() {
 /// The update that opens the window is lost; a probe brings it.
 #[test]
 fn a_lost_window_update_is_made_good_by_a_probe() {
-    let config = Config { receive_buffer: Some(10_000), ..tcp() };
+    let config = tcp().receive_buffer(Some(10_000));
     let mut pair = Pair::new(config.clone(), config, ms(10));
     pair[Side::B].reads = false;
     pair.write(Side::A, 30_000);
@@ -286,7 +286,7 @@ fn a_lost_window_update_is_made_good_by_a_probe() {
 /// A FIN takes no place in the buffer: it arrives although the window is closed.
 #[test]
 fn a_fin_passes_a_closed_window() {
-    let config = Config { receive_buffer: Some(10_000), max_retransmissions: 3, ..tcp() };
+    let config = tcp().receive_buffer(Some(10_000)).max_retransmissions(3);
     let mut pair = Pair::new(config.clone(), config, ms(10));
     pair[Side::B].reads = false;
     pair.write(Side::A, 10_000);
@@ -302,7 +302,7 @@ fn a_fin_passes_a_closed_window() {
 /// RFC 9293 3.8.6.2.2.
 #[test]
 fn the_window_opens_by_a_segment_at_least() {
-    let mut b = Bench::open_client(Config { receive_buffer: Some(10_000), ..tcp() });
+    let mut b = Bench::open_client(tcp().receive_buffer(Some(10_000)));
     b.play(
         "0.2 < . 1:10001(10000) ack 1 win 4
          0.2 > . 1:1(0) ack 10001 win 0
@@ -318,7 +318,7 @@ fn the_window_opens_by_a_segment_at_least() {
 /// An update leaves by itself when the window opens by two segments.
 #[test]
 fn reading_two_segments_sends_an_update() {
-    let mut b = Bench::open_client(Config { receive_buffer: Some(10_000), ..tcp() });
+    let mut b = Bench::open_client(tcp().receive_buffer(Some(10_000)));
     b.play(
         "0.2 < . 1:10001(10000) ack 1 win 4
          0.2 > . 1:1(0) ack 10001 win 0
@@ -335,7 +335,7 @@ fn reading_two_segments_sends_an_update() {
 /// Here 2000 of 10000 octets are unread, and are read in four steps; then 6000, of which 5000 have to be read.
 #[test]
 fn reading_beside_an_open_window_sends_no_update_before_half_of_it() {
-    let mut b = Bench::open_client(Config { receive_buffer: Some(10_000), ..tcp() });
+    let mut b = Bench::open_client(tcp().receive_buffer(Some(10_000)));
     b.play(
         "0.2 < . 1:2001(2000) ack 1 win 4
          0.2 > . 1:1(0) ack 2001 win 8000
@@ -356,7 +356,7 @@ fn reading_beside_an_open_window_sends_no_update_before_half_of_it() {
 /// RFC 9293 3.8.6.2.2.
 #[test]
 fn a_small_buffer_opens_by_half() {
-    let mut b = Bench::open_client(Config { receive_buffer: Some(1000), ..tcp() });
+    let mut b = Bench::open_client(tcp().receive_buffer(Some(1000)));
     b.play(
         "0.2 < . 1:1001(1000) ack 1 win 4
          0.2 > . 1:1(0) ack 1001 win 0
@@ -370,7 +370,7 @@ fn a_small_buffer_opens_by_half() {
 /// is the window that opens by a segment (RFC 9293 3.8.6.2.2), whatever the edge was before: 604 octets each 100 ms need no probe.
 #[test]
 fn less_than_a_unit_of_the_field_is_a_closed_window_that_opens() {
-    let small = Config { receive_buffer: None, receive_initial: Some(47), ..tcp() };
+    let small = tcp().receive_buffer(None).receive_initial(Some(47));
     let mut pair = Pair::seeded(tcp(), small, &[ms(10)], 1);
     pair.run_until(at(100));
     for n in 1..=20 {
@@ -385,7 +385,7 @@ fn less_than_a_unit_of_the_field_is_a_closed_window_that_opens() {
 /// RFC 7323 2.4.
 #[test]
 fn the_right_edge_never_moves_back() {
-    let mut b = Bench::open_client(Config { receive_buffer: Some(10_000), ..tcp() });
+    let mut b = Bench::open_client(tcp().receive_buffer(Some(10_000)));
     b.play(
         "0.2 < . 1:1001(1000) ack 1 win 4
          0.2 > . 1:1(0) ack 1001 win 9000
@@ -448,7 +448,7 @@ fn a_small_part_of_the_largest_window_waits_for_the_override_timeout() {
 /// RFC 3168 6.1.6: a probe is neither ECT nor does it carry CWR.
 #[test]
 fn probes_are_not_ect() {
-    let mut b = Bench::client(Config { ecn: true, ..tcp() });
+    let mut b = Bench::client(tcp().ecn(true));
     b.play(
         "0    > SEW 0:0(0) <mss 1040,sackOK,wscale 14>
          0.1  < SE. 0:0(0) ack 1 win 2000 <mss 1040,sackOK>
@@ -500,7 +500,7 @@ fn full_segments_do_not_wait() {
 /// 3.7.4: Nagle's algorithm may be off.
 #[test]
 fn without_nagle_small_segments_leave_at_once() {
-    let mut b = Bench::open_client(Config { nagle: false, ..tcp() });
+    let mut b = Bench::open_client(tcp().nagle(false));
     b.play(
         "0.2  write 100
          0.2  > P. 1:101(100) ack 1
@@ -528,7 +528,7 @@ fn the_end_of_the_stream_does_not_wait() {
 /// acknowledged, and the limit is the buffer.
 #[test]
 fn a_full_send_buffer_takes_no_more() {
-    let config = Config { send_buffer: Some(4000), ..tcp() };
+    let config = tcp().send_buffer(Some(4000));
     let mut pair = Pair::new(config.clone(), config, ms(10));
     pair.write(Side::A, 50_000);
     pair.close(Side::A);
@@ -551,7 +551,7 @@ fn a_full_send_buffer_takes_no_more() {
 /// Data that waits at data level for a hole on the other path fills the sender's buffer, although its subflow has acknowledged it.
 #[test]
 fn the_send_buffer_is_emptied_by_data_acknowledgements() {
-    let config = Config { send_buffer: Some(20_000), ..crate::mptcp_bench::mptcp() };
+    let config = crate::mptcp_bench::mptcp().send_buffer(Some(20_000));
     let mut pair = crate::mptcp_bench::joined(config.clone(), config, &[10, 10], 1000);
     pair.run_until(at(100));
     // What path 0 carries is lost for a second.

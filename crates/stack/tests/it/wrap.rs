@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use anabranch_stack::Config;
 use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::Flags;
 
@@ -75,7 +74,7 @@ fn a_receiver_crosses_the_end_of_the_number_space() {
 /// Numbers just before initial ones near zero are old ones, not ones far ahead: 4,294,967,196 is -100.
 #[test]
 fn numbers_before_the_initial_ones_are_old() {
-    let config = Config { sack: false, ..tcp() };
+    let config = tcp().sack(false);
     let mut b = Bench::client_with(config, starting(|iss| iss < 5000));
     b.play(
         "0   > S 0:0(0) <mss 1040,wscale 14>
@@ -119,7 +118,7 @@ fn syn_and_fin_may_take_the_last_number() {
 #[test]
 fn ten_gigabytes_wrap_twice() {
     for (sack, timestamps) in [(true, true), (true, false), (false, false)] {
-        let config = Config { mss: 65_000, sack, timestamps, ..tcp() };
+        let config = tcp().mss(65_000).sack(sack).timestamps(timestamps);
         let mut pair = Pair::new(config.clone(), config, ms(5));
         pair.keep_log = false;
         let wraps = Rc::new(Cell::new(0));

@@ -218,16 +218,14 @@ impl Pep {
     fn open(&self, id: FlowId, ab: bool, packet: &Packet) -> Flow {
         let config = |side: usize| {
             let mss = packet.segment.options.mss.map_or(536, u32::from);
-            Config {
-                mptcp: false,
-                controller: Registry::<dyn Controller>::default().find("cubic").expect("it is registered"),
-                mss: mss.saturating_sub(OPTION_SPACE).max(1),
-                receive_buffer: Some(self.buffer),
-                send_buffer: Some(self.buffer),
-                initial_window: self.windows[side],
-                nagle: false,
-                ..Config::default()
-            }
+            Config::default()
+                .mptcp(false)
+                .controller(Registry::<dyn Controller>::default().find("cubic").expect("it is registered"))
+                .mss(mss.saturating_sub(OPTION_SPACE).max(1))
+                .receive_buffer(Some(self.buffer))
+                .send_buffer(Some(self.buffer))
+                .initial_window(self.windows[side])
+                .nagle(false)
         };
         let entropy = |side: usize| Entropy::new(derive(self.seed, &format!("{} flow {id:?} side {side}", self.name)));
         let near = usize::from(!ab);

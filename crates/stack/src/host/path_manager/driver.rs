@@ -27,8 +27,9 @@ pub fn handle_event<K: Keep>(
             manager.on_opened(0);
             let first = Pair { local, remote: first.remote.ip(), remote_id: Some(0) };
             manager.on_connected(now, first, opened);
+            let marks = manager.marks_joins_of_peer();
             for local in manager.announce() {
-                announce(endpoint, id, local);
+                announce(endpoint, id, local, marks);
             }
         }
         Event::RemoteAddress { id, addr, port } => manager.on_address(now, AddrId { id: *id, addr: *addr }, *port),
@@ -55,7 +56,7 @@ pub fn handle_local<K: Keep>(
     change: Change,
 ) {
     match change {
-        Change::Added(local) => announce(endpoint, id, local),
+        Change::Added(local) => announce(endpoint, id, local, manager.marks_joins_of_peer()),
         // A connection that is gone has no part in it.
         Change::Gone(local) => drop(endpoint.withdraw(id, local.addr)),
         Change::Priority(local) => {
@@ -64,14 +65,21 @@ pub fn handle_local<K: Keep>(
             for subflow in (0..count).filter(from).collect::<Vec<_>>() {
                 let _ = endpoint.set_backup(id, subflow, local.backup);
             }
+            if manager.marks_joins_of_peer() {
+                let _ = endpoint.set_backup_address(id, local.addr, local.backup);
+            }
         }
     }
     manager.on_local(now, change);
 }
 
-/// An address that has no identifier left is neither advertised nor joined from.
-fn announce<K: Keep>(endpoint: &mut Endpoint<K>, id: ConnectionId, local: Local) {
+/// An address that has no identifier left is neither advertised nor joined from. `marks`:
+/// [`PathManager::marks_joins_of_peer`].
+fn announce<K: Keep>(endpoint: &mut Endpoint<K>, id: ConnectionId, local: Local, marks: bool) {
     let _ = endpoint.identify(id, local.addr, local.id);
+    if marks {
+        let _ = endpoint.set_backup_address(id, local.addr, local.backup);
+    }
     if local.signal {
         let _ = endpoint.advertise_port(id, local.addr, local.port);
     }

@@ -68,6 +68,12 @@ impl PathManager for LinuxManager {
         self.locals.clone()
     }
 
+    /// Linux 6.1 ignores the endpoint's flag in its SYN/ACK (`mptcp_synack_options`); later versions
+    /// do not.
+    fn marks_joins_of_peer(&self) -> bool {
+        false
+    }
+
     fn on_connected(&mut self, _now: Instant, first: Pair, opened: bool) {
         self.first = Some((first, opened));
         for local in self.locals.clone() {

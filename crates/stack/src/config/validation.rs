@@ -1,115 +1,16 @@
-//! Builds a configuration step by step and validates it at the end.
+//! Checks of a configuration.
 
 use super::field::FIELDS;
-use super::{Acknowledgement, Config, ConfigError, DelayedAck, Deviations, DsnOctets, KeepAlive, Profile, RtoFloor};
-use crate::controller::Controller;
-use crate::detector::Detector;
-use crate::judge::{Judge, Response};
-use crate::reduction::Reduction;
+use super::{Acknowledgement, Config, ConfigError};
 use crate::registry::{Choice, Kind};
-use crate::scheduler::Scheduler;
-use crate::time::Duration;
 
-/// Makes a [`Config`]; begun by [`Config::builder`].
-///
-/// ```
-/// use anabranch_stack::Config;
-///
-/// let config = Config::builder().controller("cubic".parse()?).judge("eifel".parse()?).mss(1200).build()?;
-/// assert_eq!(config.controller.name(), "cubic");
-/// let refused = Config::builder().judge("dsack".parse()?).sack(false).build().unwrap_err();
-/// assert!(refused.to_string().starts_with("judge: \"dsack\" needs sack, which is off"));
-/// # Ok::<(), anabranch_stack::ConfigError>(())
-/// ```
-#[derive(Clone, Debug, Default)]
-#[must_use = "a builder does nothing until it is built"]
-pub struct Builder {
-    config: Config,
-}
-
-/// One method per field.
-macro_rules! fields {
-    ($($field:ident: $type:ty,)*) => {$(
-        #[doc = concat!("Sets [`Config::", stringify!($field), "`].")]
-        pub fn $field(mut self, $field: $type) -> Self {
-            self.config.$field = $field;
-            self
-        }
-    )*};
-}
-
-impl Builder {
-    fields! {
-        profile: Profile,
-        mptcp: bool,
-        controller: Choice<dyn Controller>,
-        detector: Choice<dyn Detector>,
-        reduction: Choice<dyn Reduction>,
-        judge: Choice<dyn Judge>,
-        response: Response,
-        scheduler: Choice<dyn Scheduler>,
-        opportunistic_retransmission: bool,
-        penalisation: bool,
-        acknowledgement: Acknowledgement,
-        mss: u32,
-        mss_option: Option<u16>,
-        receive_buffer: Option<u64>,
-        receive_initial: Option<u64>,
-        held_charge: f64,
-        send_buffer: Option<u64>,
-        initial_window: u32,
-        byte_counting: bool,
-        min_rto: Duration,
-        max_rto: Duration,
-        initial_rto: Duration,
-        rto_floor: RtoFloor,
-        sack_timing: bool,
-        window_validation: bool,
-        count_segments: bool,
-        max_retransmissions: u32,
-        stale_after: u32,
-        sack: bool,
-        timestamps: bool,
-        deviations: Deviations,
-        ecn: bool,
-        nagle: bool,
-        fast_open: bool,
-        fast_open_without_cookies: bool,
-        user_timeout: Option<Duration>,
-        syn_retries: Option<u32>,
-        syn_ack_retries: Option<u32>,
-        restart_after_idle: bool,
-        keepalive: Option<KeepAlive>,
-        pacing: bool,
-        delayed_ack: DelayedAck,
-        delayed_ack_adapts: bool,
-        quick_acks: u32,
-        push_acks: bool,
-        defer_bursts: bool,
-        acknowledge_on_read: bool,
-        ack_compression: Duration,
-        checksum: bool,
-        dsn_octets: DsnOctets,
-        subflow_limit: usize,
-        address_limit: usize,
-        invalid_ack_interval: Duration,
-        time_wait: Duration,
-    }
-
-    /// The configuration.
+impl Config {
+    /// Returns the configuration if it is valid.
     ///
     /// # Errors
     /// The first fault of [`Config::validate`].
-    pub fn build(self) -> Result<Config, ConfigError> {
-        self.config.validate()?;
-        Ok(self.config)
-    }
-}
-
-impl Config {
-    /// A builder that begins with the defaults.
-    pub fn builder() -> Builder {
-        Builder::default()
+    pub fn checked(self) -> Result<Self, ConfigError> {
+        self.validate().map(|()| self)
     }
 
     /// Checks that every field is in its range and that all fields are consistent.
@@ -160,19 +61,23 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::DelayedAck;
+    use crate::controller::Controller;
+    use crate::judge::Judge;
+    use crate::time::Duration;
 
-    fn refused(builder: Builder) -> String {
-        builder.build().unwrap_err().to_string()
+    fn refused(config: Config) -> String {
+        config.checked().unwrap_err().to_string()
     }
 
     #[test]
     fn the_defaults_are_valid() {
-        assert!(Config::builder().build().is_ok());
+        assert!(Config::default().checked().is_ok());
     }
 
     #[test]
     fn a_field_out_of_its_range_is_named_with_what_is_allowed() {
-        let b = Config::builder;
+        let b = Config::default;
         assert_eq!(refused(b().mss(0)), "mss: 0 is out of range; allowed: 1 to 65495");
         assert!(
             refused(b().receive_buffer(Some(0)))
@@ -187,24 +92,24 @@ mod tests {
     /// RFC 9293 3.8.6.3.
     #[test]
     fn an_acknowledgement_waits_for_half_a_second_at_most() {
-        let after = |ms| Config::builder().delayed_ack(DelayedAck::After(Duration::from_millis(ms))).build();
+        let after = |ms| Config::default().delayed_ack(DelayedAck::After(Duration::from_millis(ms))).checked();
         assert!(after(500).is_ok() && after(501).is_err());
     }
 
     #[test]
     fn a_timeout_above_its_upper_bound_is_refused() {
-        let said = refused(Config::builder().min_rto(Duration::from_secs(2)).max_rto(Duration::from_secs(1)));
+        let said = refused(Config::default().min_rto(Duration::from_secs(2)).max_rto(Duration::from_secs(1)));
         assert!(said.starts_with("min_rto: 2") && said.ends_with("lower min_rto or raise max_rto"), "{said}");
         let second = Duration::from_secs(1);
-        assert!(Config::builder().min_rto(second).initial_rto(second).max_rto(second).build().is_ok());
+        assert!(Config::default().min_rto(second).initial_rto(second).max_rto(second).checked().is_ok());
     }
 
     #[test]
     fn an_algorithm_without_what_it_needs_is_refused() {
-        let with = |judge: &str| Config::builder().judge(judge.parse().unwrap());
+        let with = |judge: &str| Config::default().judge(judge.parse().unwrap());
         assert!(refused(with("dsack").sack(false)).contains("needs sack"));
         assert!(refused(with("eifel").timestamps(false)).contains("needs timestamps"));
-        assert!(with("door").sack(false).timestamps(false).build().is_ok());
+        assert!(with("door").sack(false).timestamps(false).checked().is_ok());
     }
 
     #[test]
