@@ -66,6 +66,15 @@ def test_a_capture_without_timestamps_does_not_speak_of_their_milliseconds() -> 
     assert {short, none} <= set(both)
 
 
+def test_an_analysis_knows_whether_segments_have_timestamps(tmp_path: Path) -> None:
+    path = PATH.format("5 Mbit/s", "9 ms", "")
+    for stamps in ("true", "false"):
+        text = f"{TCP}connection.timestamps = {stamps}\ntransfer.bytes = '50 kB'\n{path}"
+        connection, _ = run_of(text, tmp_path / stamps, "server")
+        told = [one["why"] for one in connection["unknown"]]
+        assert ("without TCP timestamps the sending times are unknown" in told) == (stamps == "false")
+
+
 @pytest.mark.parametrize("place", ["client", "server"])
 def test_plain_tcp_has_neither_a_scheduler_nor_subflows(place: str) -> None:
     connection = connection_of({"application": 1.0}, captured_at=[place])
@@ -98,6 +107,17 @@ def test_of_a_capture_at_the_receiver_not_too_much_is_promised() -> None:
     told = verdict(found)[2]
     assert told.startswith("Main cause: probably send buffer, ")
     assert "only `ss -tin`" in told
+
+
+def test_syns_that_were_lost_are_named_in_place_of_fast_open(tmp_path: Path) -> None:
+    down = "changes = [{ at = '0 s', state = 'down' }, { at = '1.5 s', state = 'up' }]\n"
+    for place in (None, "client"):
+        text = f"{TCP}transfer.bytes = '20 kB'\n" + PATH.format("5 Mbit/s", "10 ms", down)
+        connection, _ = run_of(text, tmp_path / str(place), place)
+        assert connection["main_cause"] == "not_up"
+        # RFC 6298 2.1: sent again after 1 s and, since the timeout doubles, after 3 s.
+        assert "The SYN was sent again 2 times" in connection["sentences"][2]
+        assert "Fast Open" not in connection["sentences"][2]
 
 
 def test_a_short_transfer_waits_for_its_handshake(tmp_path: Path) -> None:
