@@ -52,6 +52,13 @@ def test_a_word_that_is_like_none_gets_no_guess(command: Command) -> None:
     assert "did you mean" not in command("frobnicate").err
 
 
+def test_the_help_cuts_no_line_about_a_command(command: Command) -> None:
+    for arguments in (("--help",), ("trace", "--help")):
+        said = command(*arguments).out
+        assert "Commands:" in said
+        assert "..." not in said.partition("Commands:")[2]
+
+
 @pytest.mark.parametrize("where", ["--seeds", "file", "precision"])
 def test_more_seeds_than_can_be_are_refused(command: Command, scenario_file: Path, where: str) -> None:
     many = "5000000000"

@@ -86,7 +86,7 @@ FIRST_SENTENCES = [
         [(80.0, 80.0), (10.0, 10.0)],
         42.1,
         "mptcp",
-        "80 Mbit/s + 10 Mbit/s. The goodput is 42.1 Mbit/s, 46.8 % of the sum.",
+        "80 Mbit/s + 10 Mbit/s. The goodput is 42.1 Mbit/s, 46.8 % of the sum of the capacities.",
     ),
     ([(80.0, 80.0), None], 42.1, "mptcp", "80 Mbit/s + at least 5 Mbit/s. The goodput is 42.1 Mbit/s."),
     ([None, None], 42.1, "mptcp", "at least 5 Mbit/s + at least 5 Mbit/s. The goodput is 42.1 Mbit/s."),

@@ -34,7 +34,7 @@ def test_a_capacity_that_is_given_is_exact_and_marked(captures: list[Path], key:
     assert (flow["capacity_low_mbps"], flow["capacity_high_mbps"]) == (3.0, 3.0)
     assert " of the sum" not in before.sentences[0]
     assert "3 Mbit/s (given)" in after.sentences[0]
-    assert after.sentences[0].endswith(" of the sum.")
+    assert after.sentences[0].endswith(" of the sum of the capacities.")
     assert "3 (given)" in str(after)
     assert "3 (given)" in after._repr_html_()
 

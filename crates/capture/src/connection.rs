@@ -388,6 +388,7 @@ impl Subflow {
         let offered = &mut self.offered[s];
         if p.flags.has(Flags::SYN) {
             self.syn[s] = true;
+            self.syns += u64::from(near_sender && s == self.opener);
             offered.0 = offered.0.max(p.window);
             (self.scales[s], self.mss[s]) = (p.scale, p.mss);
             self.cut_syn[s] = p.cut && p.scale.is_none();

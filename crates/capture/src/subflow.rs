@@ -247,6 +247,8 @@ pub struct Subflow {
     pub last: u64,
     /// By side: its SYN was seen.
     pub syn: [bool; 2],
+    /// SYNs of the opener, repeated ones too.
+    pub syns: u64,
     /// The side that reset it, if one did.
     pub reset: Option<usize>,
     /// Packets in both directions; then those that the snap length cut within the options, and those with malformed options.
@@ -284,6 +286,7 @@ impl Subflow {
             began: now,
             last: now,
             syn: [false; 2],
+            syns: 0,
             reset: None,
             packets: 0,
             cut: 0,

@@ -22,10 +22,11 @@ from anabranch.sentences.nearest import hint
 @click.option("--json", "as_json", is_flag=True, help="Print the list as one JSON object.")
 @click.option("--schema", is_flag=True, help="With `keys`: print a JSON schema of scenarios for editors.")
 def list_(kind: str | None, table: str | None, long: bool, as_json: bool, schema: bool) -> None:
-    """List the algorithms, profiles, middleboxes, links and keys that a scenario can name.
+    """List what a scenario can name.
 
-    With KIND, such as `links`, show the details of each algorithm, link or other item of this kind. `anabranch list
-    keys` shows every key of a scenario; TABLE, such as `connection` or `path`, limits it to the keys of one table.
+    These are algorithms, profiles, middleboxes, links and keys. With KIND, such as `links`, show the details of each
+    algorithm, link or other item of this kind. `anabranch list keys` shows every key of a scenario; TABLE, such as
+    `connection` or `path`, limits it to the keys of one table.
     """
     if kind in ("key", "keys"):
         _keys(table, as_json=as_json, schema=schema)

@@ -12,10 +12,11 @@ from anabranch.sentences import tools as say
 @click.argument("algorithm", metavar="FILE.py:CLASS")
 @click.option("--quiet", is_flag=True, help="Print no progress line.")
 def check_algorithm(algorithm: str, quiet: bool) -> int:
-    """Check an algorithm written in Python: a scheduler, controller, detector, reduction or judge.
+    """Check an algorithm that is written in Python.
 
-    Runs the engine's conformance suite with random input, and twenty scenarios, each twice. Prints what does not hold,
-    and calls that make runs differ: of the clock, of random, of functions of the platform's math library.
+    The algorithm is a scheduler, controller, detector, reduction or judge. Runs the engine's conformance suite with
+    random input, and twenty scenarios, each twice. Prints what does not hold, and calls that make runs differ: of the
+    clock, of random, of functions of the platform's math library.
     """
     from anabranch.conformance.check import check
 

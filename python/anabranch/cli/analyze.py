@@ -50,10 +50,10 @@ def analyze(
     wide: bool,
     quiet: bool,
 ) -> None:
-    """Measure the MPTCP and TCP connections in captures (pcap, pcapng).
+    """Measure MPTCP and TCP connections in captures.
 
-    The measures have the definitions of `anabranch run`. Several files count as one capture, of several interfaces or
-    of both ends.
+    Captures are pcap or pcapng files. The measures have the definitions of `anabranch run`. Several files count as one
+    capture, of several interfaces or of both ends.
     """
     if as_json + as_csv + (form is not None) > 1:
         raise click.UsageError(say.ONE_FORM)

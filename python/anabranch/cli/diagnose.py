@@ -149,7 +149,9 @@ def diagnose(
     qlog: str | None,
     quiet: bool,
 ) -> None:
-    """Show why a transfer was not faster: capacity of the paths, main cause, possible remedy.
+    """Show why a transfer was not faster.
+
+    Prints the capacity of the paths, the main cause and a possible remedy.
 
     CAPTURE is a pcap or pcapng file from the sender or the receiver; give several files if there are more. `-` reads
     standard input. CAPTURE may also be one folder that `run --out` or `analyze --out` wrote.

@@ -50,9 +50,9 @@ def compare_kernel(
     out: str | None,
     quiet: bool,
 ) -> None:
-    """Run SCENARIO with Anabranch and with Linux 6.1, both in virtual time, and compare them.
+    """Compare runs of SCENARIO by Anabranch and by Linux 6.1.
 
-    tools/kernel-oracle/build builds the kernel once. The scenario is used as it is; with
+    Both run in virtual time. tools/kernel-oracle/build builds the kernel once. The scenario is used as it is; with
     `--set connection.profile=linux` the sender follows Linux.
     """
     from anabranch.kernel.beside import compare_kernel as compare

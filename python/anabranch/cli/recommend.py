@@ -103,7 +103,9 @@ def recommend(  # the options of the command
     wide: bool,
     quiet: bool,
 ) -> None:
-    """Recommend controller, scheduler, judge, detector and receive buffer for given paths, or one path alone.
+    """Recommend a configuration for given paths.
+
+    A configuration is a controller, a scheduler, a judge, a detector and a receive buffer, or plain TCP over one path.
 
     The search tries every scheduler with the default controller, then every controller with the best scheduler. It
     compares the best candidate with plain TCP over each path, in pairs of runs with fresh seeds. Then it compares

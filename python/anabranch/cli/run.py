@@ -48,7 +48,10 @@ _GRACE = 2.0
 )
 @force_option
 def demo(out: str, force: bool) -> int:
-    """Run a transfer over two heterogeneous links and write a table, pictures and a report."""
+    """Run an example over two heterogeneous links.
+
+    Writes a table, pictures and a report.
+    """
     scenario = Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="20 MB")
     return _run(scenario.set("title", say.DEMO_TITLE()), out=out, force=force)
 
@@ -87,9 +90,9 @@ def run(
     timeout: str | None,
     quiet: bool,
 ) -> int:
-    """Run the scenario in FILE ("-" reads standard input) and print a table.
+    """Run the scenario in FILE and print a table.
 
-    Files are written only with --out, --trace and --pcap.
+    "-" reads the scenario from standard input. Files are written only with --out, --trace and --pcap.
     """
     if as_json + as_csv + (form is not None) > 1:
         raise click.UsageError(say.ONE_FORM())

@@ -66,7 +66,9 @@ def new(as_sweep: bool, kind: str | None) -> None:
 )
 @click.pass_context
 def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str, seed: int) -> None:
-    """Print a synthetic trace of a cellular link for the key `trace` of a scenario, or import measurements.
+    """Print a synthetic trace of a cellular link.
+
+    The trace is for the key `trace` of a link; `anabranch trace import` converts measurements.
 
     The rate moves from state to state, up or down by one. Each line is a millisecond at which 1500 octets may pass
     (the format of Mahimahi).
@@ -124,9 +126,10 @@ def import_trace(file: str, kind: str, where: tuple[str, ...], **options: str | 
 @click.option("--json", "as_json", is_flag=True, help="Print every value, including defaults, in SI units.")
 @click.option("--expand", is_flag=True, help="Print the scenario with [topology] and [traffic] written out.")
 def check(file: str, changes: tuple[str, ...], as_json: bool, expand: bool) -> None:
-    """Validate the scenario in FILE ("-" reads standard input) without running it.
+    """Validate the scenario in FILE without running it.
 
-    For a sweep file, print the number of cells and runs and an estimate of their duration.
+    "-" reads the scenario from standard input. For a sweep file, print the number of cells and runs and an estimate of
+    their duration.
     """
     if file != "-" and is_sweep(file):
         if changes or expand:

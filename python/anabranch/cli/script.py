@@ -33,7 +33,7 @@ from anabranch.cli.group import EXIT_BAD_INPUT, EXIT_FAILED, Choice, cli
     multiple=True,
     help="Replace the word NAME in the scripts by VALUE. May be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome of each script as one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with the outcomes of all scripts.")
 @click.option("--quiet", is_flag=True, help="Print only scripts that did not pass.")
 def script(
     files: tuple[str, ...],
@@ -44,10 +44,10 @@ def script(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Run packetdrill scripts against the engine, in virtual time.
+    """Run packetdrill scripts against the engine.
 
-    The exit status is 0 if all scripts pass, 1 if one fails or needs something that the engine lacks, and 2 if one is
-    not a script.
+    Scripts run in virtual time. The exit status is 0 if all scripts pass, 1 if one fails or needs something that the
+    engine lacks, and 2 if one is not a script.
     """
     from anabranch.packetdrill import script as scripts
 

@@ -104,9 +104,9 @@ def _replace(path: Path, content: bytes) -> None:
 @cli.command()
 @click.argument("directory", metavar="DIR")
 def replay(directory: str) -> int:
-    """Run the scenario of the result in DIR again and check that the trace is the same.
+    """Check that the result in DIR can be reproduced.
 
-    If DIR is an analysis, analyse its captures again.
+    Runs the scenario in DIR again and compares the traces. If DIR is an analysis, analyse its captures again.
     """
     from anabranch.results.result_kinds import ANALYSIS, kind
 
@@ -189,7 +189,7 @@ def _maker(run: "RunData") -> str:
 @format_option()
 @wide_option
 def compare(first: str, second: str, measure: str | None, form: str | None, wide: bool) -> None:
-    """Compare two results and show what differs between their scenarios.
+    """Compare two results and their scenarios.
 
     Each DIR is a run or an analysis of captures, or both are sweeps. Sweeps are compared cell by cell, in pairs of runs
     with the same seed.

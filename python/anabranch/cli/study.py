@@ -40,7 +40,7 @@ def study(
     wide: bool,
     quiet: bool,
 ) -> None:
-    """Repeat the experiments of a paper and compare with its numbers.
+    """Repeat experiments of a paper and compare its numbers.
 
     NAME is a study of --list, or `all`. Runs that are in DIR already are not repeated, so the same command continues an
     interrupted study. With --format, DIR/tables has the tables in this format, too. With --format and --only, the

@@ -62,7 +62,7 @@ def sweep(
     wide: bool,
     quiet: bool,
 ) -> int:
-    """Run a scenario with every combination of the values in SWEEP.
+    """Run a scenario with all combinations of values in SWEEP.
 
     SWEEP is a TOML file, or the folder of a sweep that is to be repeated. Files are written only with --out. If the
     sweep was interrupted, the same command continues it.

@@ -43,11 +43,11 @@ def torture(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Run random scenarios and check each run, for example that every octet arrives once and in order.
+    """Run random scenarios and check invariants of each run.
 
-    docs/torture.md lists the checks. The number of a run determines its scenario within one version. A scenario that
-    fails is reduced and printed with the command that repeats it; the exit status is then 1. With FILE, check the
-    scenario in FILE instead.
+    One invariant is that every octet arrives once and in order. docs/torture.md lists the checks. The number of a run
+    determines its scenario within one version. A scenario that fails is reduced and printed with the command that
+    repeats it; the exit status is then 1. With FILE, check the scenario in FILE instead.
     """
     if file is not None:
         return _examined(file)

@@ -10,8 +10,9 @@ from typing import Any
 from anabranch import _core
 from anabranch.algorithms.references import descriptions
 from anabranch.captures.data import CaptureData
-from anabranch.diagnosis.measure import examined
+from anabranch.diagnosis.measure import examined, with_data
 from anabranch.diagnosis.of_run import known, numbers
+from anabranch.diagnosis.seen import seen
 from anabranch.measures.causes import CAUSES
 from anabranch.measures.labels import connections_of
 from anabranch.measures.units import percent
@@ -91,7 +92,8 @@ def diagnose_run(run: RunData, poll: Callable[[int, int], None] | None = None) -
     # The folder is gone, and its name differs from time to time.
     for file in found["capture"]["files"]:
         file["name"] = Path(file["name"]).name
-    return {**known(found, again, run.scenario), "files": [Path(file).name for file in files]}, capture
+    facts = [seen(c) for c in with_data(capture.summary)]
+    return {**known(found, again, run.scenario, facts), "files": [Path(file).name for file in files]}, capture
 
 
 def _table(connection: Mapping[str, Any], name: str) -> str:

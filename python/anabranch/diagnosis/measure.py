@@ -8,6 +8,7 @@ from typing import Any
 from anabranch import _core
 from anabranch.captures.data import CaptureData
 from anabranch.diagnosis.notes import notes
+from anabranch.diagnosis.seen import Seen, seen
 from anabranch.diagnosis.unknown import unknown
 from anabranch.diagnosis.verdict import verdict
 from anabranch.diagnosis.whole import few_missing, incomplete
@@ -57,7 +58,7 @@ def examined(
 
 def diagnosis(summary: Mapping[str, Any], files: Sequence[str], *, interrupted: bool = False) -> dict[str, Any]:
     """The diagnosis of what the engine found in `files`; `interrupted`, if standard input was not read to its end."""
-    connections = [connection(c) for c in connections_of(summary) if c["bytes_delivered"] or c["segments"]]
+    connections = [connection(c) for c in with_data(summary)]
     return {
         "version": summary["version"],
         "files": list(files),
@@ -72,13 +73,19 @@ def diagnosis(summary: Mapping[str, Any], files: Sequence[str], *, interrupted: 
     }
 
 
+def with_data(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The connections in `summary`, of an analysis, that a diagnosis has, in its order."""
+    return [c for c in connections_of(summary) if c["bytes_delivered"] or c["segments"]]
+
+
 def connection(found: Mapping[str, Any]) -> dict[str, Any]:
     """One connection: what its paths could do, what it got, what it waited for."""
     flows = [subflow(flow) for flow in found["subflows"]]
     causes = means(flows)
     places = sorted({place for flow in found["subflows"] for place in flow["captured_at"]})
     far = bool(places) and found["data_from"] not in places
-    indistinct = open_at_receiver(causes) if far else open_causes(causes, flows)
+    facts = seen(found)
+    indistinct = open_at_receiver(causes, multipath=facts.is_multipath) if far else open_causes(causes, flows)
     lacks = incomplete(found)
     made = {
         "name": found["name"],
@@ -100,7 +107,7 @@ def connection(found: Mapping[str, Any]) -> dict[str, Any]:
         "subflows": flows,
         "events": [*few_missing(found), *events(found)],
     }
-    return finished(made)
+    return finished(made, facts)
 
 
 def means(flows: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
@@ -109,23 +116,24 @@ def means(flows: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
     return {c: sum(f.get(c, 0.0) for f in known) / len(known) for c in CAUSES} if known else None
 
 
-def finished(made: dict[str, Any]) -> dict[str, Any]:
-    """A connection with what follows from its subflows and shares: sums, what is not known, sentences."""
+def finished(made: dict[str, Any], facts: Seen) -> dict[str, Any]:
+    """A connection with what follows from its subflows, shares and `facts`: sums, what is not known, sentences."""
     flows = made["subflows"]
     estimates = [f["capacity_mbps"] or f["capacity_at_least_mbps"] for f in flows]
     made["paths_mbps"] = sum(e for e in estimates if e)
     made["paths_are_lower_bounds"] = any(f["capacity_mbps"] is None for f in flows)
-    made["unknown"] = unknown(made)
-    made["sentences"] = verdict(made)
+    made["unknown"] = unknown(made, facts)
+    made["sentences"] = verdict(made, facts)
     return made
 
 
-def open_at_receiver(causes: Mapping[str, float] | None) -> list[str]:
+def open_at_receiver(causes: Mapping[str, float] | None, *, multipath: bool) -> list[str]:
     """Causes that a capture at the receiver does not tell apart.
 
-    A subflow that falls silent may have failed, or its sender may have closed it: a RST that is lost is not seen.
+    Plain TCP has neither reinjections nor a scheduler. A subflow that falls silent may have failed, or its sender may
+    have closed it: a RST that is lost is not seen.
     """
-    own = list(SENDERS_OWN)
+    own = [cause for cause in SENDERS_OWN if multipath or cause not in ("reinjection", "scheduler")]
     if not causes or not causes["failed"]:
         return own
     closed = causes["not_up"] + causes["failed"]

@@ -7,8 +7,11 @@ from anabranch.captures.text import not_opened
 from anabranch.sentences import diagnose as say
 
 
-def notes(capture: Mapping[str, Any], connections: int) -> list[str]:
-    """Of what an analysis says about its `capture`, in which so many `connections` with data were found."""
+def notes(capture: Mapping[str, Any], connections: int, *, of_run: bool = False) -> list[str]:
+    """Of what an analysis says about its `capture`, in which so many `connections` with data were found.
+
+    `of_run`: the captures are those of a run, which is what the user diagnoses.
+    """
     told = [say.CUT(file=file["name"], reason=file["cut"]) for file in capture["files"] if file["cut"]]
     if capture["split_connections"]:
         told.append(say.SPLIT(count=capture["split_connections"]))
@@ -19,5 +22,6 @@ def notes(capture: Mapping[str, Any], connections: int) -> list[str]:
     if capture["unlisted_connections"] and capture["unlisted_bytes"]:
         told.append(say.UNLISTED(count=capture["unlisted_connections"]))
     if connections and not capture["mptcp_connections"]:
-        told.append(say.NO_MPTCP())
+        source = say.THE_RUN if of_run else say.THE_CAPTURE
+        told.append(say.NO_MPTCP(source=source()))
     return told + not_opened(capture)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anabranch.diagnosis.measure import finished, main_cause, means
+from anabranch.diagnosis.notes import notes
+from anabranch.diagnosis.seen import Seen
 from anabranch.measures import units
 from anabranch.measures.causes import CAUSES
 from anabranch.measures.labels import connections_of
@@ -20,21 +22,27 @@ CLIENT_PORT = 49152
 GROUND = say.GROUND_OF_A_RUN()
 
 
-def known(found: Mapping[str, Any], summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """The diagnosis `found` in the captures of a run, with what its `summary` and its `resolved` scenario know."""
+def known(
+    found: Mapping[str, Any], summary: Mapping[str, Any], resolved: Mapping[str, Any], facts: Sequence[Seen]
+) -> dict[str, Any]:
+    """The diagnosis `found` in the captures of a run, with what its `summary` and its `resolved` scenario know.
+
+    `facts` are those of the connections in `found`.
+    """
     described = resolved["connections"]
     own = connections_of(summary)
     made = []
-    for connection in found["connections"]:
+    for connection, seen in zip(found["connections"], facts, strict=True):
         number = _port(connection["subflows"][0]["server"]) - SERVER_PORT
         if not 0 <= number < min(len(own), len(described)):
             made.append(connection)
             continue
         rates = _rates(resolved, number, from_client=connection["data_from"] == "client")
-        made.append(_with_host(_known(connection, own[number], rates), summary, resolved, number))
+        made.append(_with_host(_known(connection, own[number], rates, seen), summary, resolved, number))
     grounds = {name: {"kind": "fact", "ground": GROUND} for name in CAUSES}
     whole = all(connection["is_known"] for connection in made)
-    return {**found, "connections": made, "grounds": grounds if whole else found["grounds"]}
+    said = notes(found["capture"], len(made), of_run=True)
+    return {**found, "connections": made, "notes": said, "grounds": grounds if whole else found["grounds"]}
 
 
 def numbers(connections: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -42,7 +50,9 @@ def numbers(connections: Sequence[Mapping[str, Any]]) -> list[int]:
     return [_port(connection["subflows"][0]["server"]) - SERVER_PORT for connection in connections]
 
 
-def _known(connection: Mapping[str, Any], own: Mapping[str, Any], rates: Sequence[float | None]) -> dict[str, Any]:
+def _known(
+    connection: Mapping[str, Any], own: Mapping[str, Any], rates: Sequence[float | None], facts: Seen
+) -> dict[str, Any]:
     flows = []
     for flow in connection["subflows"]:
         place = _port(flow["client"]) - CLIENT_PORT
@@ -53,7 +63,9 @@ def _known(connection: Mapping[str, Any], own: Mapping[str, Any], rates: Sequenc
             return dict(connection)
         rate = rates[true["path"]]
         capacity = {} if rate is None else dict.fromkeys(_CAPACITY, rate)
-        flows.append({**flow, **capacity, "causes": true["causes"], "measured_s": true["measured_s"]})
+        # Subflows between the same addresses are one path of a capture; the run has their paths.
+        own_fields = {name: true[name] for name in ("path", "causes", "measured_s")}
+        flows.append({**flow, **capacity, **own_fields})
     causes = means(flows)
     made = {
         **connection,
@@ -66,7 +78,7 @@ def _known(connection: Mapping[str, Any], own: Mapping[str, Any], rates: Sequenc
         "incomplete": [],
         "main_cause": main_cause(causes, []) if causes else None,
     }
-    return finished(made)
+    return finished(made, facts)
 
 
 def _with_host(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anabranch.diagnosis.verdict import open_names
 from anabranch.measures.causes import CAUSES
 from anabranch.measures.table import two_lines
 from anabranch.measures.units import significant
@@ -51,8 +52,7 @@ def _details(connection: Mapping[str, Any], width: int | None) -> list[str]:
         waited = _table(shares(connection), (0, 0, *range(len(flows), 0, -1)))
         lines += ["", *waited.text(width), note_on_shares(connection)]
     if connection["indistinct"]:
-        own = ", ".join(CAUSES[name].name for name in connection["indistinct"])
-        lines.append(say.INDISTINCT(causes=own))
+        lines.append(say.INDISTINCT(causes=", ".join(open_names(connection))))
     lines += ["", *_table(paths(flows), _DROPPED, left=2).text(width)]
     if connection["events"]:
         lines += ["", *(visible(event) for event in connection["events"])]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anabranch.diagnosis.seen import Seen
 from anabranch.measures import units
 from anabranch.measures.causes import CAUSES
 from anabranch.runs.limits import limits
@@ -24,14 +25,16 @@ _BLOCKED = 0.01
 """Share of the duration, from which a subflow that held up the others is named."""
 _SHOWN = 0.05
 """Smaller shares are only in the table."""
+_ROUNDED = 0.005
+"""Shares that add up to so little are not worth mentioning."""
 
 
-def verdict(connection: Mapping[str, Any]) -> list[str]:
-    """Return the three sentences about a connection.
+def verdict(connection: Mapping[str, Any], facts: Seen | None = None) -> list[str]:
+    """Return the three sentences about a connection of which packets show `facts`.
 
     If the capture is not whole, the shares of the data and of the time are not known well enough for a main cause.
     """
-    return [_paths(connection), _time(connection), _help(connection)]
+    return [_paths(connection), _time(connection), _help(connection, facts or Seen())]
 
 
 def _mbps(value: float) -> str:
@@ -83,8 +86,9 @@ def _time(connection: Mapping[str, Any]) -> str:
             likely = max(own, key=lambda c: causes[c])
             parts.append(say.OPEN_AT_RECEIVER(share=share, cause=CAUSES[likely].name))
         else:
-            parts.append(say.OPEN_AT_SENDER(share=share, causes=_listed(own)))
-    told = [say.CAUSES_ARE(shares=", ".join(parts))]
+            parts.append(say.OPEN_AT_SENDER(share=share, causes=_either(open_names(connection))))
+    known = [flow for flow in connection["subflows"] if flow["causes"]]
+    told = [_shares(parts, len(known), are_all=sum(s for _, s in shown) + _ROUNDED >= sum(causes.values()))]
     blocking = max(connection["subflows"], key=lambda f: f["blocked_others_s"] or 0)
     if causes["head_of_line"] >= _SHOWN and _has_blocker(connection):
         told.append(say.BLOCKING(subflow=_name(blocking)))
@@ -93,6 +97,15 @@ def _time(connection: Mapping[str, Any]) -> str:
         # limit of their own.
         told.append(say.LIMITS(limits=limits(connection)))
     return " ".join(told)
+
+
+def _shares(parts: Sequence[str], subflows: int, *, are_all: bool) -> str:
+    """The shares of the time, and what they are of; smaller ones may be left out."""
+    template = say.CAUSES_ARE if are_all else say.CAUSES_ARE_AND_OTHERS
+    if subflows > 1:
+        template = say.CAUSES_OF_SEVERAL if are_all else say.CAUSES_OF_SEVERAL_AND_OTHERS
+        return template(shares=", ".join(parts), subflows=subflows)
+    return template(shares=", ".join(parts))
 
 
 def _has_blocker(connection: Mapping[str, Any]) -> bool:
@@ -110,19 +123,31 @@ def _is_far(connection: Mapping[str, Any]) -> bool:
     return bool(connection["captured_at"]) and connection["data_from"] not in connection["captured_at"]
 
 
-def _listed(causes: Sequence[str]) -> str:
-    """Causes that look alike at the sender, in words: ``application, send buffer or pacing``."""
-    paced = "receive_window" not in causes  # else packets wait in a queue of the sender's host
-    names = [say.PACING() if cause == "cwnd" and paced else CAUSES[cause].name for cause in reversed(causes)]
+def open_names(connection: Mapping[str, Any]) -> list[str]:
+    """Names of the causes that the capture cannot tell apart, the same in every sentence."""
+    causes = connection["indistinct"]
+    # Where the receive window is among them, packets wait in a queue of the sender's host; else they are paced.
+    paced = not _is_far(connection) and "receive_window" not in causes
+    return [say.PACED() if cause == "cwnd" and paced else CAUSES[cause].name for cause in causes]
+
+
+def _either(names: Sequence[str]) -> str:
+    """``send buffer, application or scheduler``."""
     return say.OR(causes=", ".join(names[:-1]), cause=names[-1])
 
 
-def _saturated(connection: Mapping[str, Any]) -> str:
+def _away(flow: Mapping[str, Any], facts: Seen) -> tuple[float, str]:
+    """The largest share of a subflow's time in which its path carried nothing, and why."""
+    causes = flow["causes"] or {}
+    not_up = causes.get("not_up", 0.0) - facts.after_fin
+    return max((causes.get("failed", 0.0), "failed"), (not_up, "not_up"))
+
+
+def _saturated(connection: Mapping[str, Any], facts: Seen) -> str:
     """Every path was saturated for most of the time."""
     paths = len(connection["subflows"])
-    away = {c: max(connection["subflows"], key=lambda f: (f["causes"] or {}).get(c, 0.0)) for c in ("failed", "not_up")}
-    cause, flow = max(away.items(), key=lambda pair: (pair[1]["causes"] or {}).get(pair[0], 0.0))
-    share = (flow["causes"] or {}).get(cause, 0.0)
+    flow = max(connection["subflows"], key=lambda flow: _away(flow, facts))
+    share, cause = _away(flow, facts)
     if share >= _SHOWN:
         told = CAUSES[cause]
         return say.SATURATED_WHILE_UP(
@@ -138,24 +163,54 @@ def _saturated(connection: Mapping[str, Any]) -> str:
     return say.SATURATED(paths=paths)
 
 
-def _help(connection: Mapping[str, Any]) -> str:
+def _are_full(connection: Mapping[str, Any], facts: Seen) -> bool:
+    """Packets waited before the slowest link of every path for most of the time."""
+    flows = connection["subflows"]
+    return all(flow["saturated_s"] >= _SATURATED * _worked(flow, facts) for flow in flows)
+
+
+def _links_limit(connection: Mapping[str, Any], facts: Seen) -> bool:
+    """Nothing but faster links would help: the run says so, or full paths deliver nearly all that they can carry."""
+    limited = connection["limits"] or {}
+    if limited and max(limited, key=lambda name: limited[name]) == "link":
+        return True
+    most = connection["goodput_mbps"] >= _NEARLY_ALL * (connection["paths_mbps"] or float("inf"))
+    return most and _are_full(connection, facts)
+
+
+def _not_up(connection: Mapping[str, Any], facts: Seen) -> str:
+    """The only subflow was not established for most of the time: before its handshake ended, or after the FIN."""
+    share = connection["causes"]["not_up"]
+    handshake = share - facts.after_fin
+    if facts.after_fin > 2 * handshake:
+        return say.MAIN_CAUSE_AFTER_FIN(share=units.percent(facts.after_fin))
+    if facts.repeated_syns:
+        return say.MAIN_CAUSE_SYNS(share=units.percent(handshake), count=facts.repeated_syns)
+    if facts.after_fin >= _SHOWN:
+        after = units.percent(facts.after_fin)
+        return say.MAIN_CAUSE_HANDSHAKE_AND_FIN(share=units.percent(handshake), after=after)
+    return say.MAIN_CAUSE_HANDSHAKE(share=units.percent(handshake))
+
+
+def _help(connection: Mapping[str, Any], facts: Seen) -> str:
     causes, main = connection["causes"], connection["main_cause"]
     if connection["incomplete"]:
         return say.MAIN_CAUSE_INCOMPLETE()
     if not causes:
         return say.REMEDY_UNKNOWN()
     used = connection["goodput_mbps"] >= _USED * (connection["paths_mbps"] or float("inf"))
-    if main == "cwnd" or (main in connection["indistinct"] and used):
-        full = [f for f in connection["subflows"] if f["saturated_s"] >= _SATURATED * _worked(f)]
-        if len(full) == len(connection["subflows"]):
-            return _saturated(connection)
+    by_window = main == "cwnd" or (main in connection["indistinct"] and used)
+    if by_window and _are_full(connection, facts):
+        return _saturated(connection, facts)
+    if _links_limit(connection, facts):
+        return _saturated(connection, facts)
     if main in connection["indistinct"] and _is_far(connection):
         return say.MAIN_CAUSE_OPEN_AT_RECEIVER(cause=CAUSES[main].name)
     if main in connection["indistinct"]:
         host = say.SENDER_OR_RECEIVER if "receive_window" in connection["indistinct"] else say.SENDER
-        return say.MAIN_CAUSE_OPEN_AT_SENDER(host=host(), causes=_listed(connection["indistinct"]))
+        return say.MAIN_CAUSE_OPEN_AT_SENDER(host=host(), causes=_either(open_names(connection)))
     if main == "not_up" and len(connection["subflows"]) == 1:
-        return say.MAIN_CAUSE_HANDSHAKE()
+        return _not_up(connection, facts)
     remedy = CAUSES[main].remedy
     if main == "head_of_line" and not _has_blocker(connection):
         remedy = say.REMEDY_WITHOUT_BLOCKER()
@@ -165,9 +220,9 @@ def _help(connection: Mapping[str, Any]) -> str:
     return " ".join([found, *_buffer_too(connection)])
 
 
-def _worked(flow: Mapping[str, Any]) -> float:
+def _worked(flow: Mapping[str, Any], facts: Seen) -> float:
     """For how long a subflow's path was there, s."""
-    away = sum((flow["causes"] or {}).get(cause, 0.0) for cause in ("failed", "not_up"))
+    away = sum((flow["causes"] or {}).get(cause, 0.0) for cause in ("failed", "not_up")) - facts.after_fin
     return float((flow["measured_s"] or 0.0) * (1 - away))
 
 

@@ -16,7 +16,8 @@ AND = Phrase("{names} and {name}")
 CHOICE_RATIO = Sentence("More than one subflow could send for {share} of the segments.")
 WHY: Mapping[str, Sentence] = {
     "scheduler": Sentence(
-        "A scheduler matters where more than one subflow can send; a bulk sender with full windows has at most one. "
+        "Schedulers that choose among the subflows whose window has room differ only if more than one has room. "
+        "A bulk sender with full congestion windows has at most one such subflow. "
         "Try a transfer with pauses or requests, or smaller buffers."
     ),
     "judge": Sentence("A judge matters where there are loss episodes to judge."),

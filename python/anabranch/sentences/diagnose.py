@@ -70,8 +70,8 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
 Labels and meanings of the causes are in crates/measures/src/causes.rs.
 """
 
-PACING = Phrase("pacing")
-"""What `cwnd` may be if it cannot be told from the application or the send buffer."""
+PACED = Phrase("congestion window with pacing")
+"""What `cwnd` is if it cannot be told from the application or the send buffer."""
 
 GROUND_OF_A_RUN = Phrase("the run itself")
 
@@ -81,7 +81,7 @@ CAPACITY = Sentence("The capacity of the {paths:path|{paths!n} paths} is {capaci
 NO_CAPACITY = Sentence("No path carried data.")
 GOODPUT = Sentence("The goodput is {goodput}.")
 GOODPUT_OF_CAPACITY = Sentence("The goodput is {goodput}, {share} of the capacity.")
-GOODPUT_OF_SUM = Sentence("The goodput is {goodput}, {share} of the sum.")
+GOODPUT_OF_SUM = Sentence("The goodput is {goodput}, {share} of the sum of the capacities.")
 GOODPUT_ABOVE_SUM = Sentence(
     "The goodput is {goodput}, more than the paths in the capture can carry: some paths are missing."
 )
@@ -93,7 +93,15 @@ CAPACITY_UNKNOWN = Phrase("unknown")
 # Second sentence: where the time went.
 
 NO_CAUSES = Sentence("The capture does not show what the subflows waited for.")
-CAUSES_ARE = Sentence("The subflows waited for: {shares}.")
+CAUSES_ARE = Sentence("Shares of the time by cause: {shares}.")
+CAUSES_ARE_AND_OTHERS = Sentence("Shares of the time by cause: {shares}; other causes have less than 5 % each.")
+CAUSES_OF_SEVERAL = Sentence(
+    "Shares of the time by cause (mean of {subflows!n} {subflows:subflow|subflows}): {shares}."
+)
+CAUSES_OF_SEVERAL_AND_OTHERS = Sentence(
+    "Shares of the time by cause (mean of {subflows!n} {subflows:subflow|subflows}): {shares}; "
+    "other causes have less than 5 % each."
+)
 CAUSE_SHARE = Phrase("{cause} {share}")
 OPEN_AT_RECEIVER = Phrase("a limit at the sender {share} (most likely {cause})")
 OPEN_AT_SENDER = Phrase("a limit at the sender {share} ({causes})")
@@ -109,7 +117,7 @@ MAIN_CAUSE_INCOMPLETE = Sentence(
 REMEDY_WITHOUT_BLOCKER = Phrase("enlarge the receive buffer")
 """For head-of-line blocking if no subflow in the capture held up the others."""
 SATURATED_WHILE_UP = Sentence(
-    "{paths:The path was|All paths were} saturated while up. The subflow {subflow} waited {share} of its time for: "
+    "{paths:The path was|All paths were} saturated while up. The subflow {subflow} lost {share} of its time to: "
     "{cause}. Possible remedy (not tried): {remedy}."
 )
 SATURATED_RECOVERY = Sentence(
@@ -120,14 +128,16 @@ SATURATED_PART = Sentence(
     "{paths:The path was|All paths were} saturated most of the time, but the goodput is only {share} of the capacity."
 )
 SATURATED = Sentence(
-    "{paths:The path was|All paths were} saturated. A larger buffer or another scheduler would not raise the goodput."
+    "{paths:The path was saturated: its slowest link was the limit. A larger buffer|All paths were saturated: their "
+    "slowest links were the limit. A larger buffer or another scheduler} would not raise the goodput."
 )
 HOST_BUSY = Sentence(
     "Main cause: the processor of {host}. Its busiest core worked {share} of the run: each segment costs {cost}. "
     "More cores, a lower cost, or fewer and longer segments would raise the goodput; faster links would not."
 )
 MAIN_CAUSE_OPEN_AT_RECEIVER = Sentence(
-    "Main cause: a limit at the sender, most likely {cause}. A capture at the sender would show which."
+    "Main cause: probably {cause}, but a capture at the receiver does not tell the limits at the sender apart. "
+    "A capture at the sender shows more; only `ss -tin` on the sender tells send buffer and application apart."
 )
 MAIN_CAUSE_OPEN_AT_SENDER = Sentence(
     "Main cause: a limit at {host}: {causes}. This capture cannot tell which; `ss -tin` on the sender can."
@@ -135,8 +145,21 @@ MAIN_CAUSE_OPEN_AT_SENDER = Sentence(
 SENDER = Phrase("the sender")
 SENDER_OR_RECEIVER = Phrase("the sender or the receiver")
 MAIN_CAUSE_HANDSHAKE = Sentence(
-    "Main cause: the handshake, which took most of the time. Possible remedy (not tried): keep the connection open, "
-    "or use TCP Fast Open (RFC 7413)."
+    "Main cause: the handshake, which took {share} of the time. Possible remedy (not tried): keep the connection "
+    "open, or use TCP Fast Open (RFC 7413)."
+)
+MAIN_CAUSE_HANDSHAKE_AND_FIN = Sentence(
+    "Main cause: a short connection. The handshake took {share} of the time, and {after} passed between the sender's "
+    "FIN and the arrival of its last data. Possible remedy (not tried): keep the connection open, or use TCP Fast "
+    "Open (RFC 7413)."
+)
+MAIN_CAUSE_SYNS = Sentence(
+    "Main cause: the handshake, which took {share} of the time. The SYN was sent again {count!n} {count:time|times}: "
+    "find out why SYNs or their answers were lost."
+)
+MAIN_CAUSE_AFTER_FIN = Sentence(
+    "Main cause: the sender had sent all data and its FIN, and for {share} of the time waited until these data had "
+    "arrived. A shorter queue or a faster path would shorten that time."
 )
 MAIN_CAUSE_APPLICATION = Sentence(
     "Main cause: application ({share} of the time). The application had no data to send; the network was not the "
@@ -172,9 +195,9 @@ DIFFERENCE = Phrase("{measure} differs by {difference}; at most {most} is allowe
 # Connections and their tables.
 
 INFERRED = Sentence("(?) marks a share that is inferred from the sender's behaviour; the others are facts.")
-KNOWN = Sentence("The run recorded all shares; none is inferred.")
+KNOWN = Sentence("The run recorded these shares of the time; none is inferred.")
 INDISTINCT = Sentence("The capture cannot tell these causes apart: {causes}.")
-TABLE_CAUSES = Phrase("waited for")
+TABLE_CAUSES = Phrase("cause")
 TABLE_ALL = Phrase("all")
 MARK = Phrase("{cause} (?)")
 UNKNOWN = Phrase("not visible in this capture:")
@@ -204,31 +227,51 @@ FROM_BEGINNING = Phrase("from the beginning")
 NO_CAPTURE = Phrase("none: `ss -tin`")
 
 UNKNOWN_AT_RECEIVER: tuple[tuple[Phrase, Phrase], ...] = (
-    (Phrase("segments that were lost before the capture"), Phrase("lost segments do not reach the capture")),
+    (Phrase("losses on the way to the capture"), Phrase("lost segments do not reach it")),
     (
-        Phrase("when the sender gave up a path that failed"),
-        Phrase("the repeated segments do not reach the capture"),
+        Phrase("since when a path had failed"),
+        Phrase("segments that the sender repeats on a failed path do not reach the capture"),
     ),
-    (Phrase("spurious retransmissions"), Phrase("only one of the copies may reach the capture")),
+    (Phrase("spurious retransmissions"), Phrase("only one of the two copies may reach the capture")),
+)
+UNKNOWN_AT_RECEIVER_OF_TCP: tuple[tuple[Phrase, Phrase], ...] = (
     (
-        Phrase("why the sender did not send faster, if neither a window, a gap nor a retransmission explains it"),
+        Phrase("which limit at the sender applied, if neither a window, a gap nor a retransmission explains it"),
+        Phrase(
+            "a full congestion window, a full send buffer and an idle application look alike: only the sum of their "
+            "times is known"
+        ),
+    ),
+)
+UNKNOWN_AT_RECEIVER_OF_MPTCP: tuple[tuple[Phrase, Phrase], ...] = (
+    (
+        Phrase("which limit at the sender applied, if neither a window, a gap nor a retransmission explains it"),
         Phrase(
             "a full congestion window, a full send buffer, the scheduler and an idle application look alike: only the "
-            "sum is known"
+            "sum of their times is known"
         ),
     ),
     (Phrase("subflows of which no packet arrived"), Phrase("their SYNs do not reach the capture")),
-    (Phrase("queues shorter than 2.5 ms"), Phrase("timestamps tell in milliseconds when packets were sent")),
+)
+UNKNOWN_SHORT_QUEUES = (
+    Phrase("queues shorter than 2.5 ms"),
+    Phrase("TCP timestamps give sending times only to the millisecond"),
+)
+UNKNOWN_QUEUES = (
+    Phrase("queues of the data direction"),
+    Phrase("without TCP timestamps the sending times are unknown"),
 )
 UNKNOWN_AT_SENDER: tuple[tuple[Phrase, Phrase], ...] = (
     (Phrase("one-way delays"), Phrase("one side sees only round trips")),
     (
-        Phrase("subflows that the receiver tried to open without success"),
-        Phrase("their SYNs do not reach the capture"),
-    ),
-    (
         Phrase("how long data waited for a gap at the receiver"),
         Phrase("arrivals are estimated from acknowledgements"),
+    ),
+)
+UNKNOWN_AT_SENDER_OF_MPTCP: tuple[tuple[Phrase, Phrase], ...] = (
+    (
+        Phrase("subflows that the receiver tried to open without success"),
+        Phrase("their SYNs do not reach the capture"),
     ),
 )
 UNKNOWN_WITHOUT_BEGINNING = (
@@ -277,7 +320,7 @@ FEW_CUT_OPTIONS = Sentence("The snap length cut the TCP options of {count!n} {co
 FEW_MISSING = Sentence("{missing} ({share}) of the acknowledged data are in none of the files.")
 CUT = Sentence("{file}: {reason}. Later packets of this file are not part of the diagnosis.")
 SPLIT = Sentence(
-    "A proxy between the captures splits {count!n} {count:connection|connections}. Its two sides have different "
+    "A proxy splits {count!n} {count:connection|connections}. Its two sides have different "
     "sequence numbers, so each side is diagnosed as a connection of its own."
 )
 NO_DATA = Sentence(
@@ -286,7 +329,9 @@ NO_DATA = Sentence(
 )
 WITHOUT_DATA = Sentence("{count!n} {count:connection|connections} without data {count:is|are} not shown.")
 UNLISTED = Sentence("{count!n} smaller {count:connection is|connections are} not shown.")
-NO_MPTCP = Sentence("The capture has no Multipath TCP: each connection counts as one path.")
+NO_MPTCP = Sentence("The {source} has no Multipath TCP: each connection counts as one path.")
+THE_CAPTURE = Phrase("capture")
+THE_RUN = Phrase("run")
 
 # Twin and trials: what was found, a line each.
 
@@ -399,7 +444,7 @@ OTHER_UNREADABLE = Phrase("a diagnosis that cannot be read")
 OTHER = Phrase("the diagnosis of {files}")
 """What a folder holds that is not replaced."""
 REPORT_TITLE = Phrase("Diagnosis of {files}")
-REPORT_CAUSES = Phrase("What the subflows waited for")
+REPORT_CAUSES = Phrase("Shares of the time by cause")
 REPORT_PATHS = Phrase("The paths")
 REPORT_WAITING = Phrase("What each subflow waited for, and how long others waited for it")
 REPORT_WAITING_CAPTION = Sentence(
@@ -423,7 +468,7 @@ REPORT_TWIN = Phrase("The twin")
 REPORT_UNKNOWN = Phrase("Not visible in this capture")
 REPORT_UNKNOWN_HEAD = (Phrase("what"), Phrase("why"), Phrase("shown by a capture"))
 REPORT_GROUNDS = Phrase("What the causes mean")
-REPORT_GROUNDS_HEAD = (Phrase("waited for"), Phrase("meaning"), Phrase("kind"), Phrase("how a capture shows it"))
+REPORT_GROUNDS_HEAD = (Phrase("cause"), Phrase("meaning"), Phrase("kind"), Phrase("how a capture shows it"))
 REPORT_MADE = Phrase("How this report was made")
 REPORT_OVER_TIME = Phrase("Over time")
 REPORT_RATE = Phrase("Goodput of each path")
@@ -446,7 +491,7 @@ MORE_CONNECTIONS = Sentence(
 
 # While a capture goes on.
 
-FOLLOW = Phrase("{time:.1f} s: {connection}: goodput {goodput}; the subflows waited for: {shares}")
+FOLLOW = Phrase("{time:.1f} s: {connection}: goodput {goodput}; shares of the time by cause: {shares}")
 
 # Errors.
 

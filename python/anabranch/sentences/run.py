@@ -78,11 +78,11 @@ FAST_OPEN_OF = Phrase("{count!n} of {connections!n} connections had data with th
 MTU = Phrase("{count!n} {count:packet was|packets were} too long for a link (`mtu`)")
 JAIN = Phrase("Jain's index of the goodputs: {index!n} (1: all equal)")
 OUT_OF_ORDER = Phrase(
-    "out-of-order ratio {share} of data segments; reordering buffer at most {packets!n} "
+    "out-of-order ratio {share} of data segments; peak of the reordering buffer {packets!n} "
     "{packets:packet|packets} ({amount})"
 )
 OUT_OF_ORDER_ESTIMATED = Phrase(
-    "out-of-order ratio {share} of data segments; reordering buffer at most {packets!n} "
+    "out-of-order ratio {share} of data segments; peak of the reordering buffer {packets!n} "
     "{packets:packet|packets} ({amount}); both are estimated from the acknowledgements"
 )
 OUT_OF_RANGE = Phrase("{link} was out of range from {time} on: {least}")

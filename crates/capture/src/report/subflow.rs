@@ -48,6 +48,7 @@ pub(super) fn subflow(
 
 /// What it waited for, and what its path was found to be.
 fn diagnosis(c: &Connection, f: &Subflow, (s, end): (usize, u64), flow: &Flow) -> Value {
+    let h = &f.halves[s];
     let ms = |ns: u64| ns as f64 / 1e6;
     let history = &flow.queue.history;
     // Away from the sender its round trips are reconstructed; the shortest answer that was seen is exact.
@@ -63,6 +64,8 @@ fn diagnosis(c: &Connection, f: &Subflow, (s, end): (usize, u64), flow: &Flow) -
         "cwnd_near_window_s": flow.near_window as f64 / 1e9,
         "scheduler_unproven_s": flow.unproven_choice as f64 / 1e9,
         "send_buffer_unproven_s": flow.by_chance as f64 / 1e9,
+        "syns": f.syns,
+        "timestamps": h.clock.is_some(),
         "base_rtt_ms": least.map(ms),
         "rtt_max_ms": rtt.map(|r| ms(r[1].max(least.unwrap_or(0)))),
         m::SRTT_MS.key: flow.sender.srtt.mean(end).map(|v| v * 1e3),

@@ -160,8 +160,9 @@ measures! {
     CHOICE_RATIO = Measure::new("choice_ratio", SHARE, "segments with a choice")
         .of(RUN_AND_CONNECTION).in_captures(Null).whole("segments")
         .means("of the segments for which the scheduler chose a subflow, the share for which more than one subflow \
-            could send. Near 0 no scheduler can make a difference: a bulk sender with full windows has at most \
-            one subflow with room. Null if it chose for none");
+            could send. Near 0, all schedulers that only choose among the subflows whose window has room give \
+            the same run: a bulk sender with full congestion windows has at most one such subflow. Schedulers \
+            that wait, send copies or leave subflows out may still differ. Null if it chose for none");
     EVENTS = Measure::new("events", COUNT, "events").of(RUN).in_captures(Null)
         .means("events that the simulator processed");
     WALL_S = Measure::new("wall_s", SECONDS, "wall time").of(RUN).less()

@@ -1,0 +1,221 @@
+"""Sentences of a diagnosis claim no more than the packets or the run show, and name what the connection has."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import anabranch as ab
+from anabranch.diagnosis.measure import open_at_receiver
+from anabranch.diagnosis.seen import Seen
+from anabranch.diagnosis.unknown import unknown
+from anabranch.diagnosis.verdict import open_names, verdict
+from anabranch.measures.causes import CAUSES
+from anabranch.sentences import common
+from anabranch.sentences import diagnose as say
+
+TCP = "connection.protocol = 'tcp'\n"
+PATH = "[[path]]\nrate = '{}'\ndelay = '{}'\n{}"
+
+
+def run_of(text: str, folder: Path, place: str | None = None) -> tuple[dict[str, Any], list[str]]:
+    """The only connection and the notes of a run's diagnosis, or of that of its captures at `place`."""
+    run = ab.Scenario.from_toml(text).run(pcap=folder / "pcap")
+    if place is None:
+        run.save(folder / "run")
+        found = ab.diagnose(folder / "run")
+    else:
+        found = ab.diagnose(sorted((folder / "pcap").glob(f"{place}-[0-9]*.pcapng")))
+    (connection,) = found.connections
+    return connection, found.summary["notes"]
+
+
+def connection_of(causes: dict[str, float], **fields: Any) -> dict[str, Any]:
+    """A connection with one subflow of 10 s over a path of 10 Mbit/s, as `verdict` gets it."""
+    shares = {**dict.fromkeys(CAUSES, 0.0), **causes}
+    flow = {
+        "client": "10.0.0.1:1", "server": "10.0.0.2:2", "causes": shares, "measured_s": 10.0, "saturated_s": 0.0,
+        "capacity_mbps": 10.0, "capacity_given": False, "capacity_at_least_mbps": 10.0, "blocked_others_s": 0.0,
+    }  # fmt: skip
+    flow |= {key: fields.pop(key) for key in ("saturated_s", "capacity_mbps") if key in fields}
+    made = {
+        "protocol": "tcp", "data_from": "client", "captured_at": ["client"], "incomplete": [], "causes": shares,
+        "limits": None, "indistinct": [], "goodput_mbps": 5.0, "paths_mbps": 10.0, "paths_are_lower_bounds": False,
+        "main_cause": max(shares, key=lambda cause: shares[cause]), "duration_s": 10.0, "is_known": False,
+        "complete_beginning": True, "subflows": [flow],
+    }  # fmt: skip
+    return made | fields
+
+
+def texts(connection: dict[str, Any], facts: Seen) -> list[str]:
+    """Each thing that a capture does not show, with its reason."""
+    return [f"{one['what']}: {one['why']}" for one in unknown(connection, facts)]
+
+
+def test_a_capture_without_timestamps_does_not_speak_of_their_milliseconds() -> None:
+    short = "queues shorter than 2.5 ms: TCP timestamps give sending times only to the millisecond"
+    none = "queues of the data direction: without TCP timestamps the sending times are unknown"
+    stamped = texts(connection_of({"cwnd": 1.0}, captured_at=["server"]), Seen())
+    bare = texts(
+        connection_of({"cwnd": 1.0}, captured_at=["server"]), Seen(with_timestamps=False, without_timestamps=True)
+    )
+    assert (short in stamped, none in stamped) == (True, False)
+    assert (short in bare, none in bare) == (False, True)
+    both = texts(connection_of({"cwnd": 1.0}, captured_at=["server"]), Seen(without_timestamps=True))
+    assert {short, none} <= set(both)
+
+
+def test_an_analysis_knows_whether_segments_have_timestamps(tmp_path: Path) -> None:
+    path = PATH.format("5 Mbit/s", "9 ms", "")
+    for stamps in ("true", "false"):
+        text = f"{TCP}connection.timestamps = {stamps}\ntransfer.bytes = '50 kB'\n{path}"
+        connection, _ = run_of(text, tmp_path / stamps, "server")
+        told = [one["why"] for one in connection["unknown"]]
+        assert ("without TCP timestamps the sending times are unknown" in told) == (stamps == "false")
+
+
+@pytest.mark.parametrize("place", ["client", "server"])
+def test_plain_tcp_has_neither_a_scheduler_nor_subflows(place: str) -> None:
+    connection = connection_of({"application": 1.0}, captured_at=[place])
+    tcp = texts(connection, Seen(is_multipath=False))
+    mptcp = texts(connection, Seen())
+    assert not any("scheduler" in one or "subflow" in one for one in tcp)
+    assert any("subflow" in one for one in mptcp)
+    assert len(mptcp) == len(tcp) + 1
+
+
+def test_only_causes_that_can_occur_are_left_open(tmp_path: Path) -> None:
+    own = {"failed", "cwnd", "send_buffer", "application"}
+    shares = {**dict.fromkeys(CAUSES, 0.0), "application": 1.0}
+    assert set(open_at_receiver(shares, multipath=False)) == own
+    assert set(open_at_receiver(shares, multipath=True)) == own | {"reinjection", "scheduler"}
+    path = PATH.format("5 Mbit/s", "9 ms", "")
+    for protocol, found in (("tcp", own), ("mptcp", own | {"reinjection", "scheduler"})):
+        text = f"connection.protocol = '{protocol}'\ntransfer.bytes = '50 kB'\n{path}"
+        connection, _ = run_of(text, tmp_path / protocol, "server")
+        assert set(connection["indistinct"]) == found
+
+
+def test_a_scheduler_that_waits_or_copies_is_not_said_to_make_no_difference() -> None:
+    assert "Schedulers that choose among the subflows whose window has room" in common.WHY["scheduler"]
+
+
+def test_of_a_capture_at_the_receiver_not_too_much_is_promised() -> None:
+    """A capture at the sender leaves the send buffer and the application open, too."""
+    found = connection_of({"send_buffer": 1.0}, captured_at=["server"], indistinct=["cwnd", "send_buffer"])
+    told = verdict(found)[2]
+    assert told.startswith("Main cause: probably send buffer, ")
+    assert "only `ss -tin`" in told
+
+
+def test_syns_that_were_lost_are_named_in_place_of_fast_open(tmp_path: Path) -> None:
+    down = "changes = [{ at = '0 s', state = 'down' }, { at = '1.5 s', state = 'up' }]\n"
+    for place in (None, "client"):
+        text = f"{TCP}transfer.bytes = '20 kB'\n" + PATH.format("5 Mbit/s", "10 ms", down)
+        connection, _ = run_of(text, tmp_path / str(place), place)
+        assert connection["main_cause"] == "not_up"
+        # RFC 6298 2.1: sent again after 1 s and, since the timeout doubles, after 3 s.
+        assert "The SYN was sent again 2 times" in connection["sentences"][2]
+        assert "Fast Open" not in connection["sentences"][2]
+
+
+def test_a_short_transfer_waits_for_its_handshake(tmp_path: Path) -> None:
+    """Three segments: a round trip for the handshake, one for the data, which carry the FIN."""
+    connection, _ = run_of(f"{TCP}transfer.bytes = '4 kB'\n" + PATH.format("50 Mbit/s", "20 ms", ""), tmp_path)
+    assert connection["causes"]["not_up"] > 0.9
+    handshake, after = (float(part.split(" ")[-1]) for part in connection["sentences"][2].split(" %")[:2])
+    # Both take a round trip; the data take their serialisation time, too.
+    assert 40 < handshake < 55
+    assert handshake + after == pytest.approx(100 * connection["causes"]["not_up"], abs=0.2)
+    assert "Fast Open" in connection["sentences"][2]
+
+
+def test_data_that_wait_in_a_queue_after_the_fin_are_no_handshake(tmp_path: Path) -> None:
+    text = f"{TCP}connection.controller = 'cubic'\ntransfer.bytes = '60 kB'\n" + PATH.format("1 Mbit/s", "5 ms", "")
+    for place in (None, "client"):
+        connection, _ = run_of(text, tmp_path / str(place), place)
+        if connection["main_cause"] == "not_up":
+            assert "handshake" not in connection["sentences"][2]
+    found = connection_of({"not_up": 0.6, "cwnd": 0.4})
+    assert "The SYN was sent again 2 times" in verdict(found, Seen(repeated_syns=2))[2]
+    assert "handshake, which took 60 %" in verdict(found, Seen(after_fin=0.0))[2]
+    assert "took 35 % of the time, and 25 % passed between" in verdict(found, Seen(after_fin=0.25))[2]
+    assert "FIN, and for 55 % of the time" in verdict(found, Seen(after_fin=0.55))[2]
+
+
+@pytest.mark.parametrize("cause", ["send_buffer", "receive_window", "cwnd", "application", "recovery"])
+def test_where_links_are_full_no_other_remedy_is_named(cause: str) -> None:
+    for fields in (
+        {"saturated_s": 9.0, "goodput_mbps": 9.5},
+        {"limits": {"link": 0.9, "cwnd": 0.1}, "capacity_mbps": None, "paths_are_lower_bounds": True},
+    ):
+        if fields.get("limits") and cause in ("cwnd", "recovery", "application"):
+            continue
+        told = verdict(connection_of({cause: 1.0}, **fields))[2]
+        assert told.startswith("The path was saturated")
+        assert "enlarge" not in told
+    idle = verdict(connection_of({cause: 1.0}, saturated_s=0.0, goodput_mbps=9.5))[2]
+    assert idle.startswith("Main cause: ")
+
+
+def test_of_a_full_link_the_run_and_its_captures_say_that_it_is_full(tmp_path: Path) -> None:
+    """The send buffer holds more than the path and its queue: without it nothing would be faster."""
+    path = PATH.format("10 Mbit/s", "20 ms", "queue = '400 packets'\n")
+    text = f"{TCP}connection.send_buffer = '300 kB'\ntransfer.duration = '6 s'\n{path}"
+    for place in (None, "client", "server"):
+        connection, _ = run_of(text, tmp_path / str(place), place)
+        assert connection["goodput_mbps"] > 9
+        assert connection["sentences"][2].startswith("The path was saturated")
+
+
+def test_two_full_paths_are_the_limit_of_a_run_of_mptcp(tmp_path: Path) -> None:
+    two = PATH.format("6 Mbit/s", "20 ms", "") + PATH.format("4 Mbit/s", "30 ms", "")
+    connection, notes = run_of(f"connection.send_buffer = '400 kB'\ntransfer.duration = '6 s'\n{two}", tmp_path)
+    assert connection["sentences"][2].startswith("All paths were saturated")
+    assert notes == []
+
+
+def test_a_run_is_not_called_a_capture(tmp_path: Path) -> None:
+    text = f"{TCP}transfer.bytes = '20 kB'\n" + PATH.format("5 Mbit/s", "9 ms", "")
+    assert run_of(text, tmp_path / "run")[1] == ["The run has no Multipath TCP: each connection counts as one path."]
+    assert run_of(text, tmp_path / "capture", "client")[1] == [say.NO_MPTCP(source=say.THE_CAPTURE())]
+
+
+def test_paths_of_a_run_have_the_numbers_of_the_run(tmp_path: Path) -> None:
+    """Both paths join the same two addresses, so that a capture sees one path."""
+    nodes = "[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[router]]\nname = 'r'\n[[router]]\nname = 's'\n"
+    links = "".join(
+        f"[[link]]\nname = '{name}'\nfrom = '{start}'\nto = '{end}'\nrate = '5 Mbit/s'\ndelay = '5 ms'\n"
+        for name, start, end in (("in", "a", "r"), ("one", "r", "s"), ("two", "r", "s"), ("out", "s", "b"))
+    )
+    ends = "[connection]\nclient = 'a'\nserver = 'b'\npaths = [['in', 'one', 'out'], ['in', 'two', 'out']]\n"
+    connection, _ = run_of(f"transfer.bytes = '200 kB'\n{ends}{nodes}{links}", tmp_path)
+    assert [flow["path"] for flow in connection["subflows"]] == [0, 1]
+
+
+NAMED: Sequence[tuple[list[str], list[str]]] = (
+    (["client"], ["congestion window with pacing", "send buffer", "application"]),
+    (["server"], ["congestion window", "send buffer", "application"]),
+)
+
+
+@pytest.mark.parametrize(("places", "names"), NAMED)
+def test_a_set_of_causes_has_the_same_names_in_every_sentence(places: list[str], names: list[str]) -> None:
+    causes = ["cwnd", "send_buffer", "application"]
+    found = connection_of({"cwnd": 0.9, "recovery": 0.1}, captured_at=places, indistinct=causes)
+    assert open_names(found) == names
+    if places == ["client"]:
+        either = "congestion window with pacing, send buffer or application"
+        assert f"({either})" in verdict(found)[1]
+        assert f": {either}." in verdict(found)[2]
+
+
+def test_the_second_sentence_says_what_its_shares_are_of() -> None:
+    alone = connection_of({"cwnd": 0.97, "recovery": 0.03})
+    assert verdict(alone)[1] == (
+        "Shares of the time by cause: congestion window 97 %; other causes have less than 5 % each."
+    )
+    two = connection_of({"cwnd": 1.0})
+    two["subflows"] *= 2
+    assert verdict(two)[1] == "Shares of the time by cause (mean of 2 subflows): congestion window 100 %."
