@@ -50,10 +50,11 @@ def compare_kernel(
     out: str | None,
     quiet: bool,
 ) -> None:
-    """Run SCENARIO with Anabranch and with Linux 6.1, both in virtual time, and compare them.
+    """Run SCENARIO with Anabranch and with Linux, both in virtual time, and compare them.
 
-    tools/kernel-oracle/build builds the kernel once. The scenario is used as it is; with
-    `--set connection.profile=linux` the sender follows Linux.
+    tools/kernel-oracle/build builds the kernel once: Linux 6.1, or 6.12 for the profile
+    linux-6.18. The scenario is used as it is; with `--set connection.profile=linux` the sender
+    follows Linux.
     """
     from anabranch.kernel.beside import compare_kernel as compare
 

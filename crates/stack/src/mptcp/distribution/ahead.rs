@@ -244,12 +244,18 @@ impl Distribution {
     // ---- the send buffer ------------------------------------------------------------------------
 
     /// Octets that may be written and not yet acknowledged at data level. Under [`Reach::Memory`]
-    /// the connection holds as many as the largest send buffer of a subflow
-    /// (`mptcp_propagate_sndbuf`).
+    /// the connection holds as many as the largest send buffer of a subflow, or as all of them
+    /// together ([`Deviations::sums_send_buffers`](crate::config::Deviations::sums_send_buffers)).
     #[inline(always)]
     pub fn send_buffer(&self, paths: &Paths, config: &Config) -> u64 {
-        let most = if self.reach == Reach::Memory { paths.memory_at_most() } else { u64::MAX };
-        config.send_buffer.unwrap_or(u64::MAX).min(most)
+        let each = config.send_buffer.unwrap_or(u64::MAX);
+        if self.reach != Reach::Memory {
+            each
+        } else if config.deviations.sums_send_buffers {
+            paths.memory_of_all(each)
+        } else {
+            paths.largest_memory(each)
+        }
     }
 
     /// Octets that the application may write now. `multipath`: the connection is Multipath TCP. As
@@ -280,7 +286,8 @@ impl Distribution {
 
     fn take_pieces(&mut self, paths: &Paths, send: &SendStream, config: &Config, octets: u64, room: u64) -> u64 {
         let (written, buffered) = (send.written(), send.unacknowledged());
-        let most = config.send_buffer.map_or(u64::MAX, |buffer| buffer.saturating_sub(buffered));
+        let buffers = if config.deviations.sums_send_buffers { paths.active.len() as u64 } else { 1 };
+        let most = config.send_buffer.map_or(u64::MAX, |each| (each * buffers).saturating_sub(buffered));
         let end = room.checked_sub(1).map_or(written, |last| piece_end(written + last));
         let taken = octets.min(end - written).min(most);
         self.writer_stopped = buffered + taken >= self.send_buffer(paths, config);
