@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import math
 import random
 import re
@@ -186,7 +187,7 @@ def regimes(values: Sequence[float]) -> float | None:
     True
     """
     ordered = sorted(values)
-    gaps = [(b - a, k + 1) for k, (a, b) in enumerate(zip(ordered, ordered[1:], strict=False))]
+    gaps = [(b - a, k + 1) for k, (a, b) in enumerate(itertools.pairwise(ordered))]
     wide, at = max(gaps, default=(0.0, 0))
     low, high = ordered[:at], ordered[at:]
     if min(len(low), len(high)) < 2:
