@@ -201,7 +201,8 @@ def _counts_agree(here: Sequence[float], there: Sequence[float]) -> bool:
     for side in (here, there):
         between = regimes(side)
         if between is not None:
-            above, below = ([sum((v > between) is up for v in values) for values in (here, there)] for up in (1, 0))
+            above = [sum(value > between for value in values) for values in (here, there)]
+            below = [len(here) - above[0], len(there) - above[1]]
             if fisher(above, below) < CHANCE:
                 return False
     return True
