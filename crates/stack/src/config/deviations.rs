@@ -113,6 +113,10 @@ deviations! {
     /// window: 1492 octets for a segment of 1448. Linux before 6.6: `rcvmem` in
     /// `tcp_rcv_space_adjust`.
     tunes_by_memory: true false,
+    /// A receive buffer of Multipath TCP that tunes itself measures its first round trip from the
+    /// first read on, without what was read then. Otherwise from the first arrival on. Linux before
+    /// 6.12: `mptcp_rcv_space_adjust`, after `mptcp_rcv_space_init` has taken an earlier time.
+    skips_first_read: true false,
     /// The window scale is chosen for the memory of the receive buffer, half of which is window.
     /// RFC 7323 2.3 leaves the choice open. Linux: `tcp_select_initial_window`.
     scale_of_memory: true true,
@@ -162,7 +166,7 @@ mod tests {
             let has = versions.0.by_name(name).is_some_and(|on| *on);
             let has_later = versions.1.by_name(name).is_some_and(|on| *on);
             assert!(has || has_later, "no version of Linux has {name}");
-            let differs = ["tunes_by_memory", "sums_send_buffers"].contains(name);
+            let differs = ["tunes_by_memory", "skips_first_read", "sums_send_buffers"].contains(name);
             assert_eq!(has != has_later, differs, "{name}");
         }
         assert!(all.by_name("as_linux").is_none());

@@ -88,7 +88,10 @@ impl RecvStream {
         let unit = 1 << window_shift(config);
         let initial = config.receive_initial.map(|initial| initial.next_multiple_of(unit));
         let segment = config.mss + if config.mptcp { DSS_ROOM as u32 } else { 0 };
-        let tuning = initial.map(|initial| Tuning::new(initial, most, segment, config.deviations.tunes_by_memory));
+        let skips = config.mptcp && config.deviations.skips_first_read;
+        let tuning = initial.map(|initial| {
+            Tuning::new(initial, most, segment, config.deviations.tunes_by_memory).skipping_first_read(skips)
+        });
         let goal = tuning.map_or(most, |t| t.size);
         let counts_memory = config.acknowledge_on_read || config.held_charge > 0.0;
         Self {
@@ -400,9 +403,11 @@ impl RecvStream {
             return nxt;
         }
         let whole = left >= buffer.saturating_sub(reserve).min(offered);
-        // RFC 7323 2.3: advertise at least one unit of the window field. If buffer minus reserve
-        // is smaller than one unit, rounding down to zero would keep the window closed for ever.
-        let goal = nxt + left.min(offered).max(1 << shift);
+        // RFC 7323 2.3: the field has whole units. Linux rounds up while half of the buffer is free,
+        // and down otherwise, but not to zero, which would keep the window closed for ever.
+        let shown = left.min(offered);
+        let unit = 1 << shift;
+        let goal = nxt + if left >= buffer / 2 { shown.next_multiple_of(unit) } else { shown.max(unit) };
         if whole || buffer >= SMALL_BUFFER_SEGMENTS * self.rules.mss {
             return goal;
         }

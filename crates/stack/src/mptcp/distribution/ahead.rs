@@ -9,7 +9,6 @@ use crate::mptcp::paths::Paths;
 use crate::mptcp::send_stream::SendStream;
 use crate::mptcp::timers::Timer;
 use crate::path::Path;
-use crate::scheduler::linux::piece_end;
 use crate::scheduler::{Assignment, Reach};
 use crate::tcp::subflow::State;
 use crate::time::Instant;
@@ -164,7 +163,8 @@ impl Distribution {
 
     /// Without [`Config::stale_after`] a retransmission timeout shows that a subflow is silent.
     fn look_at_buffers(&self, w: &mut Sending) {
-        w.paths.look_at_buffers(self.reach, w.send, w.config.stale_after == 0);
+        let piece = self.piece_end(w.send.nxt()) - w.send.nxt();
+        w.paths.look_at_buffers(self.reach, w.send, piece, w.config.stale_after == 0);
     }
 
     /// The next segment of the data that waits on `id`, if the window of `id` has room.
@@ -266,7 +266,8 @@ impl Distribution {
         if self.reach == Reach::Memory && multipath && self.waits_for_memory(paths, send, config) {
             return 0;
         }
-        self.send_buffer(paths, config).saturating_sub(send.unacknowledged())
+        let room = self.send_buffer(paths, config).saturating_sub(send.unacknowledged());
+        if room == 0 && self.reach == Reach::Memory && send.unassigned() > 0 { self.pieces.left() } else { room }
     }
 
     /// Returns true if the application has filled the send buffer, and less than a third of it is
@@ -277,21 +278,33 @@ impl Distribution {
     }
 
     /// Of `octets` that the application writes while there is room for `room`, returns how many are
-    /// taken. Linux asks for room once for each piece (`mptcp_sendmsg`).
+    /// taken.
     #[inline(always)]
     pub fn take(&mut self, paths: &Paths, send: &SendStream, config: &Config, octets: u64, room: u64) -> u64 {
-        let taken = octets.min(room);
-        if self.reach == Reach::Memory { self.take_pieces(paths, send, config, octets, taken) } else { taken }
+        if self.reach == Reach::Memory {
+            self.take_pieces(paths, send, config, octets, room)
+        } else {
+            octets.min(room)
+        }
     }
 
     fn take_pieces(&mut self, paths: &Paths, send: &SendStream, config: &Config, octets: u64, room: u64) -> u64 {
-        let (written, buffered) = (send.written(), send.unacknowledged());
-        let buffers = if config.deviations.sums_send_buffers { paths.active.len() as u64 } else { 1 };
-        let most = config.send_buffer.map_or(u64::MAX, |each| (each * buffers).saturating_sub(buffered));
-        let end = room.checked_sub(1).map_or(written, |last| piece_end(written + last));
-        let taken = octets.min(end - written).min(most);
-        self.writer_stopped = buffered + taken >= self.send_buffer(paths, config);
+        let buffer = self.send_buffer(paths, config);
+        let taken = if room > 0 {
+            self.pieces.write(send.written(), octets, send.una(), buffer, send.unassigned() > 0)
+        } else {
+            0
+        };
+        if octets > 0 {
+            self.writer_stopped = taken < octets;
+        }
         taken
+    }
+
+    /// Data offset of the end of the piece of memory in which the octet at `offset` lies
+    /// ([`Reach::Memory`]); else the largest offset.
+    pub fn piece_end(&self, offset: u64) -> u64 {
+        if self.reach == Reach::Memory { self.pieces.end(offset) } else { u64::MAX }
     }
 
     /// Returns true if the application has filled the send buffer ([`Reach::Memory`]).
