@@ -69,7 +69,7 @@ const ONE_LINK: &str = "
     paths = ['path0']
     transfer = { duration = '300 s', start_spread = '1 s' }";
 
-/// The table of `docs/validation/findings.md`:
+/// The layouts of `crates/acceptance/tests/data/phase.csv`:
 /// `cargo test --profile lab -p anabranch-acceptance --test it -- --ignored --nocapture phase`.
 #[test]
 #[ignore = "long"]
