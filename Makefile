@@ -21,7 +21,7 @@
 #   make capi PREFIX=/usr/local DESTDIR=  installs the C interface: header, libraries, anabranch.pc
 #   make capi-dist    packs them as dist/anabranch-capi.tar.gz for users without Rust
 #   make capi-test    compiles and runs the example in C, also under address and undefined-behaviour sanitizers
-#   make ns3-test     runs examples, tests and comparisons inside ns-3, if ns-3 is installed
+#   make ns3-test     runs examples, tests and comparisons inside ns-3, if ns-3 is installed; NS3=DIR: in a source tree
 #   make bench        measures speed and memory
 #   make bench-check  compares them with the stored bounds
 #   make clean        removes .venv, target/ and dist/
@@ -184,26 +184,43 @@ capi-test: capi-stage
 	target/capi/pipe-sanitized
 
 .PHONY: capi-stage
+STAGE := lab
 capi-stage:
-	$(MAKE) --no-print-directory capi CAPI_PROFILE=lab PREFIX=/ DESTDIR=$(CURDIR)/target/capi
+	$(MAKE) --no-print-directory capi CAPI_PROFILE=$(STAGE) PREFIX=/ DESTDIR=$(CURDIR)/target/capi
 
+NS3 ?=
 NS3_HEADERS := $(wildcard /usr/include/ns3/core-module.h)
+NS3_FLAGS := -O1
 NS3_RUN := LD_LIBRARY_PATH=target/capi/lib
 .PHONY: ns3-build ns3-test-long
-ifeq ($(NS3_HEADERS),)
+ifneq ($(NS3),)
+# NS3=DIR: as contrib/anabranch of the source tree DIR, with its tools.
+ns3-test ns3-test-long: capi-stage
+	ln -sfn "$(CURDIR)/integrations/ns3" "$(NS3)/contrib/anabranch"
+	cd "$(NS3)" && ANABRANCH_ROOT="$(CURDIR)/target/capi" \
+		./ns3 configure --build-profile=optimized --enable-examples --enable-tests --enable-modules=anabranch
+	cd "$(NS3)" && ./ns3 build
+	cd "$(NS3)" && ./test.py --no-build --suite=anabranch --fullness=$(if $(filter %-long,$@),EXTENSIVE,QUICK)
+	cd "$(NS3)" && ./ns3 run --no-build anabranch-two-links
+else ifeq ($(NS3_HEADERS),)
 ns3-test ns3-test-long:
 	@echo "skipped: ns-3 is not installed"
 else
 ns3-build: capi-stage
-	cmake -S integrations/ns3 -B target/ns3 -DANABRANCH_ROOT=$(CURDIR)/target/capi -DCMAKE_CXX_FLAGS_RELEASE=-O1
+	cmake -S integrations/ns3 -B target/ns3 -DANABRANCH_ROOT=$(CURDIR)/target/capi -DCMAKE_CXX_FLAGS_RELEASE=$(NS3_FLAGS)
 	cmake --build target/ns3 --parallel 2
 
 ns3-test: ns3-build $(VENV)/installed
 	$(NS3_RUN) target/ns3/anabranch-two-links
 	$(NS3_RUN) target/ns3/anabranch-failure
+	$(NS3_RUN) target/ns3/anabranch-mixed --seconds=5
+	$(NS3_RUN) target/ns3/anabranch-phone --seconds=2
 	$(NS3_RUN) target/ns3/anabranch-test-runner --suite=anabranch --verbose --fullness=QUICK
 	$(NS3_RUN) $(PY) integrations/ns3/test/bars.py target/ns3
 
+# Instructions are counted without checks of the engine, as users have it.
+ns3-test-long: STAGE := release
+ns3-test-long: NS3_FLAGS := -O2
 ns3-test-long: ns3-build $(VENV)/installed
 	$(NS3_RUN) target/ns3/anabranch-test-runner --suite=anabranch --verbose --fullness=EXTENSIVE
 	$(NS3_RUN) $(PY) integrations/ns3/test/bars.py target/ns3 --long

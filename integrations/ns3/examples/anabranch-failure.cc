@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A client sends 10 MB over two links of 10 Mbit/s. The first link, over which the connection was
-// opened, fails at 2 s and works again at 6 s. Everything arrives.
+// A client sends 20 MB over two links of 10 Mbit/s. The first link, over which the connection was
+// opened, fails at 5 s and works again at 9 s. Everything arrives.
 #include "../helper/anabranch-helper.h"
 #include "../model/anabranch-l4-protocol.h"
 
@@ -26,7 +26,7 @@ OnSubflow(uint64_t, uint32_t subflow, std::string what)
 int
 main(int argc, char* argv[])
 {
-    uint64_t bytes = 10000000;
+    uint64_t bytes = 20000000;
     CommandLine cmd(__FILE__);
     cmd.AddValue("bytes", "octets to transfer", bytes);
     cmd.Parse(argc, argv);
@@ -46,8 +46,8 @@ main(int argc, char* argv[])
 
     // The interface of the client goes down and comes up: the path manager notices both.
     auto client = nodes.Get(0)->GetObject<Ipv4>();
-    Simulator::Schedule(Seconds(2), &Ipv4::SetDown, client, 1);
-    Simulator::Schedule(Seconds(6), &Ipv4::SetUp, client, 1);
+    Simulator::Schedule(Seconds(5), &Ipv4::SetDown, client, 1);
+    Simulator::Schedule(Seconds(9), &Ipv4::SetUp, client, 1);
     nodes.Get(0)->GetObject<AnabranchL4Protocol>()->TraceConnectWithoutContext("Subflow", MakeCallback(&OnSubflow));
 
     BulkSendHelper source("ns3::AnabranchSocketFactory", InetSocketAddress(first.GetAddress(1), 80));

@@ -4,10 +4,8 @@
 #include "anabranch-socket.h"
 
 #include <iostream>
-#include <ns3/boolean.h>
-#include <ns3/double.h>
-#include <ns3/enum.h>
 #include <ns3/log.h>
+#include <ns3/string.h>
 #include <set>
 #include <sstream>
 
@@ -88,19 +86,23 @@ Span(Time time)
     return Quoted(std::to_string(time.GetNanoSeconds()) + " ns");
 }
 
-/// The default of an attribute, as Config::SetDefault has left it; \p changed: it is not ns-3's.
-Ptr<const AttributeValue>
-Default(const std::string& type, const std::string& name, bool& changed)
+/// The default of an attribute.
+struct AttributeDefault
+{
+    std::string text; //!< As Config::SetDefault has left it; empty if this ns-3 has no such attribute.
+    bool changed;     //!< It is not ns-3's own default.
+};
+
+AttributeDefault
+DefaultOf(const std::string& type, const std::string& name)
 {
     TypeId::AttributeInformation info;
-    changed = false;
     if (!TypeId::LookupByName(type).LookupAttributeByName(name, &info))
     {
-        return nullptr;
+        return {"", false};
     }
-    changed = info.initialValue->SerializeToString(info.checker) !=
-              info.originalInitialValue->SerializeToString(info.checker);
-    return info.initialValue;
+    const auto text = info.initialValue->SerializeToString(info.checker);
+    return {text, text != info.originalInitialValue->SerializeToString(info.checker)};
 }
 
 /// Warns once that an attribute has no effect.
@@ -116,6 +118,16 @@ WarnUnused(const std::string& attribute)
 }
 
 } // namespace
+
+bool
+AnabranchSocket::Differs(const std::string& name) const
+{
+    TypeId::AttributeInformation info;
+    StringValue value;
+    GetAttribute(name, value);
+    return TcpSocket::GetTypeId().LookupAttributeByName(name, &info) &&
+           value.Get() != info.originalInitialValue->SerializeToString(info.checker);
+}
 
 anabranch_config*
 AnabranchSocket::MakeConfig() const
@@ -134,10 +146,8 @@ AnabranchSocket::MakeConfig() const
         }
     };
     // Under a profile, an attribute that has ns-3's default gives way.
-    auto attribute = [&](const std::string& key, const std::string& name, const std::string& value, bool own) {
-        bool changed;
-        Default("ns3::TcpSocket", name, changed);
-        if (!profiled || changed || own)
+    auto attribute = [&](const std::string& key, const std::string& name, const std::string& value) {
+        if (!profiled || Differs(name))
         {
             add(key, value);
         }
@@ -163,65 +173,67 @@ AnabranchSocket::MakeConfig() const
     {
         add("receive_buffer", Quoted(std::to_string(m_set.rcvBuf) + " B"));
     }
-    attribute("initial_window", "InitialCwnd", std::to_string(m_set.initialCwnd), m_set.initialCwnd != 10);
-    attribute("initial_rto", "ConnTimeout", Span(m_set.connTimeout), m_set.connTimeout != Seconds(3));
-    attribute("max_retransmissions", "DataRetries", std::to_string(m_set.dataRetries), m_set.dataRetries != 6);
-    attribute("nagle", "TcpNoDelay", m_set.noDelay ? "false" : "true", !m_set.noDelay);
-    attribute("delayed_ack",
-              "DelAckTimeout",
-              m_set.delAckCount == 1 ? "\"off\"" : Span(m_set.delAck),
-              m_set.delAckCount == 1 || m_set.delAck != MilliSeconds(200));
+    attribute("initial_window", "InitialCwnd", std::to_string(m_set.initialCwnd));
+    attribute("initial_rto", "ConnTimeout", Span(m_set.connTimeout));
+    attribute("max_retransmissions", "DataRetries", std::to_string(m_set.dataRetries));
+    attribute("nagle", "TcpNoDelay", m_set.noDelay ? "false" : "true");
+    if (m_set.delAckCount == 1)
+    {
+        add("delayed_ack", "\"off\"");
+    }
+    else
+    {
+        attribute("delayed_ack", "DelAckTimeout", Span(m_set.delAck));
+    }
     if (m_set.delAckCount > 2)
     {
         WarnUnused("a DelAckCount above 2");
     }
-    if (m_set.ssthresh != UINT32_MAX)
+    for (const char* name : {"InitialSlowStartThreshold", "PersistTimeout"})
     {
-        WarnUnused("ns3::TcpSocket::InitialSlowStartThreshold");
-    }
-    if (m_set.persist != Seconds(6))
-    {
-        WarnUnused("ns3::TcpSocket::PersistTimeout");
+        if (Differs(name))
+        {
+            WarnUnused(std::string("ns3::TcpSocket::") + name);
+        }
     }
 
     static const std::string base = "ns3::TcpSocketBase";
-    bool changed;
-    auto truth = [&](const std::string& name) {
-        auto value = DynamicCast<const BooleanValue>(Default(base, name, changed));
-        return !value || value->Get();
+    auto inherit = [&](const std::string& name, auto put) {
+        const auto value = DefaultOf(base, name);
+        if (!value.text.empty() && (!profiled || value.changed))
+        {
+            put(value.text);
+        }
     };
-    if (bool sack = truth("Sack"); !profiled || changed)
-    {
-        add("sack", sack ? "true" : "false");
-    }
-    if (bool timestamps = truth("Timestamp"); !profiled || changed)
-    {
-        add("timestamps", timestamps ? "true" : "false");
-    }
-    if (auto ecn = DynamicCast<const EnumValue>(Default(base, "UseEcn", changed)); ecn && changed)
-    {
-        add("ecn", ecn->Get() == 0 ? "false" : "true");
-    }
-    if (auto rto = DynamicCast<const TimeValue>(Default(base, "MinRto", changed)); rto && (!profiled || changed))
-    {
-        add("min_rto", Span(rto->Get()));
+    inherit("Sack", [&](const std::string& truth) { add("sack", truth); });
+    inherit("Timestamp", [&](const std::string& truth) { add("timestamps", truth); });
+    inherit("MinRto", [&](const std::string& time) {
+        add("min_rto", Span(Time(time)));
         add("rto_floor", "\"timeout\"");
-    }
-    if (auto life = DynamicCast<const DoubleValue>(Default(base, "MaxSegLifetime", changed));
-        life && (!profiled || changed))
+    });
+    if (m_segLifetime >= 0)
     {
-        add("time_wait", Span(Seconds(2 * life->Get())));
+        add("time_wait", Span(Seconds(2 * m_segLifetime)));
+    }
+    else
+    {
+        inherit("MaxSegLifetime",
+                [&](const std::string& seconds) { add("time_wait", Span(Seconds(2 * std::stod(seconds)))); });
+    }
+    if (const auto ecn = DefaultOf(base, "UseEcn"); ecn.changed)
+    {
+        add("ecn", ecn.text == "Off" ? "false" : "true");
     }
     for (const char* name : {"MaxWindowSize", "WindowScaling", "ReTxThreshold", "LimitedTransmit", "ClockGranularity"})
     {
-        if (Default(base, name, changed); changed)
+        if (DefaultOf(base, name).changed)
         {
             WarnUnused(base + "::" + name);
         }
     }
     for (const char* name : {"SocketType", "RecoveryType", "RttEstimatorType"})
     {
-        if (Default("ns3::TcpL4Protocol", name, changed); changed)
+        if (DefaultOf("ns3::TcpL4Protocol", name).changed)
         {
             NS_LOG_INFO("ns3::TcpL4Protocol::" << name << " concerns ns-3's TCP only");
         }

@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <ns3/ipv4-interface.h>
-#include <ns3/ipv4-route.h>
 #include <ns3/ipv6-interface.h>
-#include <ns3/ipv6-route.h>
 #include <ns3/log.h>
 #include <ns3/rng-seed-manager.h>
 #include <ns3/simulator.h>
@@ -23,8 +21,6 @@ NS_OBJECT_ENSURE_REGISTERED(AnabranchL4Protocol);
 
 namespace
 {
-
-constexpr uint8_t PROTOCOL = 6;
 
 /// A TCP header with options, as octets.
 class OctetsHeader : public Header
@@ -235,7 +231,11 @@ AnabranchL4Protocol::GetTypeId()
                             MakeTraceSourceAccessor(&P::m_retransmissionTrace),
                             segment)
             .AddTraceSource("Tx", "A segment is sent.", MakeTraceSourceAccessor(&P::m_txTrace), segment)
-            .AddTraceSource("Rx", "A segment arrives. Not traced: the SYN and the ACK with which the peer opens a subflow.", MakeTraceSourceAccessor(&P::m_rxTrace), segment)
+            .AddTraceSource("Rx",
+                            "A segment arrives. Not traced: the SYN and the ACK with which the peer opens a "
+                            "subflow.",
+                            MakeTraceSourceAccessor(&P::m_rxTrace),
+                            segment)
             .AddTraceSource("Subflow",
                             "A subflow opens (\"opened\") or ends, and why.",
                             MakeTraceSourceAccessor(&P::m_subflowTrace),
@@ -302,8 +302,8 @@ AnabranchL4Protocol::Install(Ptr<Node> node)
     options.size = sizeof options;
     options.by_reference = 1;
     options.virtual_time = 1;
-    options.first_port = 32768;
-    options.last_port = 49151;
+    options.first_port = FIRST_PORT;
+    options.last_port = LAST_PORT;
     // From seed, run and node: a random stream of ns-3 would renumber those of the user.
     const uint64_t words[4] = {RngSeedManager::GetSeed(), RngSeedManager::GetRun(), node->GetId(), 1};
     std::memcpy(options.secret, words, sizeof options.secret);
@@ -335,6 +335,12 @@ AnabranchL4Protocol::Install(Ptr<Node> node)
     auto factory = CreateObject<AnabranchSocketFactory>();
     factory->SetProtocol(this);
     node->AggregateObject(factory);
+    if (!m_tcp)
+    {
+        auto tcp = CreateObject<AnabranchTcpSocketFactory>();
+        tcp->SetProtocol(this);
+        node->AggregateObject(tcp);
+    }
 }
 
 Ptr<Socket>
@@ -372,10 +378,10 @@ AnabranchL4Protocol::Dispatch(Ptr<Packet> p, const Header& header, Ptr<Interface
     {
         return m_tcp->Receive(p, header, in);
     }
-    return Arrive(p,
-                  ToEngine(header.GetSource(), ports[0] << 8 | ports[1]),
-                  ToEngine(header.GetDestination(), port),
-                  trafficClass & 3);
+    return ReceiveSegment(p,
+                          ToEngine(header.GetSource(), ports[0] << 8 | ports[1]),
+                          ToEngine(header.GetDestination(), port),
+                          trafficClass & 3);
 }
 
 enum IpL4Protocol::RxStatus
@@ -391,7 +397,10 @@ AnabranchL4Protocol::Receive(Ptr<Packet> p, const Ipv6Header& header, Ptr<Ipv6In
 }
 
 enum IpL4Protocol::RxStatus
-AnabranchL4Protocol::Arrive(Ptr<Packet> p, const anabranch_address& from, const anabranch_address& to, uint8_t ecn)
+AnabranchL4Protocol::ReceiveSegment(Ptr<Packet> p,
+                                    const anabranch_address& from,
+                                    const anabranch_address& to,
+                                    uint8_t ecn)
 {
     uint8_t header[60];
     const uint32_t copied = p->CopyData(header, sizeof header);
@@ -473,7 +482,7 @@ AnabranchL4Protocol::ReceiveIcmp(Ipv4Address source,
         // RFC 9293 3.9.2.2: soft are net, host and source route unreachable. "Fragmentation needed"
         // without an MTU comes from a router older than RFC 1191.
         const bool hard = type == 3 && code != 0 && code != 1 && code != 4 && code != 5;
-        Message(tuple, seq, type == 3 && code == 4 ? info & 0xffff : 0, hard);
+        ReceiveIcmpError(tuple, seq, type == 3 && code == 4 ? info & 0xffff : 0, hard);
     }
 }
 
@@ -496,12 +505,12 @@ AnabranchL4Protocol::ReceiveIcmp(Ipv6Address source,
     {
         // RFC 4443: 1 unreachable (soft are 0, no route, and 3, address), 2 too big, 3 time exceeded, 4
         // parameter problem.
-        Message(tuple, seq, type == 2 ? info : 0, type == 1 && code != 0 && code != 3);
+        ReceiveIcmpError(tuple, seq, type == 2 ? info : 0, type == 1 && code != 0 && code != 3);
     }
 }
 
 void
-AnabranchL4Protocol::Message(const anabranch_tuple& tuple, uint32_t seq, uint32_t mtu, bool hard)
+AnabranchL4Protocol::ReceiveIcmpError(const anabranch_tuple& tuple, uint32_t seq, uint32_t mtu, bool hard)
 {
     if (mtu > 0)
     {
@@ -672,7 +681,7 @@ AnabranchL4Protocol::Report(const anabranch_event& event)
 void
 AnabranchL4Protocol::PumpSoon()
 {
-    if (!m_soon.IsRunning())
+    if (m_soon.IsExpired())
     {
         m_soon = Simulator::ScheduleNow(&AnabranchL4Protocol::Pump, this);
     }
@@ -749,7 +758,7 @@ AnabranchL4Protocol::SetTimer()
     // events that were cancelled. A delay takes at least one step of ns-3's time resolution.
     const uint64_t now = Now();
     const Time delay = at > now ? Max(NanoSeconds(at - now), TimeStep(1)) : TimeStep(0);
-    if (!m_timer.IsRunning() || Simulator::GetDelayLeft(m_timer) > delay)
+    if (m_timer.IsExpired() || Simulator::GetDelayLeft(m_timer) > delay)
     {
         m_timer.Cancel();
         m_timer = Simulator::Schedule(delay, &AnabranchL4Protocol::OnTimer, this);
@@ -849,8 +858,8 @@ AnabranchL4Protocol::IsBound(uint16_t port) const
 uint16_t
 AnabranchL4Protocol::DrawPort() const
 {
-    uint16_t port = 32768;
-    while (m_ports.count(port) && port < 49151)
+    uint16_t port = FIRST_PORT;
+    while (m_ports.count(port) && port < LAST_PORT)
     {
         port++;
     }

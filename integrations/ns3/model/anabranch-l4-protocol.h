@@ -2,14 +2,12 @@
 #ifndef ANABRANCH_L4_PROTOCOL_H
 #define ANABRANCH_L4_PROTOCOL_H
 
-#include "anabranch-address.h"
+#include "anabranch-family.h"
 
 #include <deque>
 #include <map>
 #include <ns3/event-id.h>
 #include <ns3/ip-l4-protocol.h>
-#include <ns3/ipv4-l3-protocol.h>
-#include <ns3/ipv6-l3-protocol.h>
 #include <ns3/node.h>
 #include <ns3/tcp-header.h>
 #include <ns3/traced-callback.h>
@@ -34,6 +32,11 @@ class AnabranchSocket;
 class AnabranchL4Protocol : public IpL4Protocol
 {
   public:
+    static constexpr uint8_t PROTOCOL = 6; //!< TCP's number in the header of IP.
+    /// Ephemeral ports, first and last: ns-3's TCP has those above.
+    static constexpr uint16_t FIRST_PORT = 32768;
+    static constexpr uint16_t LAST_PORT = 49151;
+
     static TypeId GetTypeId();
     AnabranchL4Protocol();
     ~AnabranchL4Protocol() override;
@@ -97,13 +100,16 @@ class AnabranchL4Protocol : public IpL4Protocol
         Time rto;
     };
 
-    /// Passes an arriving segment to TCP, if its port is not ours, or else to Arrive().
+    /// Passes an arriving segment to TCP, if its port is not ours, or else to ReceiveSegment().
     template <class Header, class Interface>
     enum RxStatus Dispatch(Ptr<Packet> p, const Header& header, Ptr<Interface> in, uint8_t trafficClass);
     /// A segment for one of our ports, of either family.
-    enum RxStatus Arrive(Ptr<Packet> p, const anabranch_address& from, const anabranch_address& to, uint8_t ecn);
+    enum RxStatus ReceiveSegment(Ptr<Packet> p,
+                                 const anabranch_address& from,
+                                 const anabranch_address& to,
+                                 uint8_t ecn);
     /// Passes an ICMP message about a segment of ours to the engine.
-    void Message(const anabranch_tuple& tuple, uint32_t seq, uint32_t mtu, bool hard);
+    void ReceiveIcmpError(const anabranch_tuple& tuple, uint32_t seq, uint32_t mtu, bool hard);
     /// Sends what is due, reports events, and sets the timer. Safe inside callbacks.
     void Pump();
     /// Pump() in an event of its own, at the current time.
@@ -124,8 +130,26 @@ class AnabranchL4Protocol : public IpL4Protocol
                       uint32_t length) const;
     void TraceStates();
 
-    Ptr<Ipv4Route> Route4(Ptr<Packet> packet, const anabranch_tuple& tuple, bool onlyOwnDevice) const;
-    Ptr<Ipv6Route> Route6(Ptr<Packet> packet, const anabranch_tuple& tuple, bool onlyOwnDevice) const;
+    const Ptr<Ipv4L3Protocol>& L3Protocol(FamilyIpv4) const
+    {
+        return m_ipv4;
+    }
+
+    const Ptr<Ipv6L3Protocol>& L3Protocol(FamilyIpv6) const
+    {
+        return m_ipv6;
+    }
+
+    const DownTargetCallback& DownTarget(FamilyIpv4) const
+    {
+        return m_down;
+    }
+
+    const DownTargetCallback6& DownTarget(FamilyIpv6) const
+    {
+        return m_down6;
+    }
+
     bool HasRoute(const anabranch_tuple& tuple, bool onlyOwnDevice) const;
     /// Source address of the route to \p remote; family 0 if there is no route.
     anabranch_address SourceFor(const anabranch_address& remote) const;

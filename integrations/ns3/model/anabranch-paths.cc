@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Routes, addresses that come and go, path managers.
+#include "anabranch-family.h"
 #include "anabranch-l4-protocol.h"
 #include "anabranch-socket.h"
 
 #include <algorithm>
-#include <ns3/ipv4-list-routing.h>
-#include <ns3/ipv4-route.h>
-#include <ns3/ipv6-list-routing.h>
-#include <ns3/ipv6-route.h>
 #include <ns3/log.h>
 #include <ns3/simulator.h>
 
@@ -19,153 +16,73 @@ NS_LOG_COMPONENT_DEFINE("AnabranchPaths");
 namespace
 {
 
-/// Hears of IPv4 addresses that come and go, as the last protocol of a node's list routing. Has no
-/// routes.
-class Observer4 : public Ipv4RoutingProtocol
+/// Types of the callbacks that RouteInput gets: ns-3 passes them by value before 3.38, by reference
+/// since.
+template <class Function>
+struct RouteInputOf;
+
+template <class Class, class P, class H, class D, class U, class M, class L, class E>
+struct RouteInputOf<bool (Class::*)(P, H, D, U, M, L, E)>
 {
-  public:
-    explicit Observer4(AnabranchL4Protocol* protocol)
-        : m_protocol(protocol)
-    {
-    }
-
-    Ptr<Ipv4Route> RouteOutput(Ptr<Packet>, const Ipv4Header&, Ptr<NetDevice>, Socket::SocketErrno& error) override
-    {
-        error = Socket::ERROR_NOROUTETOHOST;
-        return nullptr;
-    }
-
-    bool RouteInput(Ptr<const Packet>,
-                    const Ipv4Header&,
-                    Ptr<const NetDevice>,
-                    UnicastForwardCallback,
-                    MulticastForwardCallback,
-                    LocalDeliverCallback,
-                    ErrorCallback) override
-    {
-        return false;
-    }
-
-    void NotifyInterfaceUp(uint32_t interface) override
-    {
-        All(interface, true);
-    }
-
-    void NotifyInterfaceDown(uint32_t interface) override
-    {
-        All(interface, false);
-    }
-
-    void NotifyAddAddress(uint32_t interface, Ipv4InterfaceAddress address) override
-    {
-        if (m_ipv4 && m_ipv4->IsUp(interface))
-        {
-            Tell(address.GetLocal(), true);
-        }
-    }
-
-    void NotifyRemoveAddress(uint32_t, Ipv4InterfaceAddress address) override
-    {
-        Tell(address.GetLocal(), false);
-    }
-
-    void SetIpv4(Ptr<Ipv4> ipv4) override
-    {
-        m_ipv4 = ipv4;
-    }
-
-    void PrintRoutingTable(Ptr<OutputStreamWrapper>, Time::Unit) const override
-    {
-    }
-
-  private:
-    void DoDispose() override
-    {
-        m_protocol = nullptr;
-        m_ipv4 = nullptr;
-        Ipv4RoutingProtocol::DoDispose();
-    }
-
-    void All(uint32_t interface, bool present)
-    {
-        for (uint32_t i = 0; m_ipv4 && i < m_ipv4->GetNAddresses(interface); i++)
-        {
-            Tell(m_ipv4->GetAddress(interface, i).GetLocal(), present);
-        }
-    }
-
-    void Tell(Ipv4Address address, bool present)
-    {
-        if (m_protocol && !address.IsLocalhost())
-        {
-            m_protocol->AddressChanged(ToEngine(address, 0), present);
-        }
-    }
-
-    AnabranchL4Protocol* m_protocol; //!< Lives as long as the node that holds both.
-    Ptr<Ipv4> m_ipv4;
+    typedef U Unicast;
+    typedef M Multicast;
+    typedef L Local;
+    typedef E Error;
 };
 
-/// The same for IPv6.
-class Observer6 : public Ipv6RoutingProtocol
+/// Hears of addresses that come and go, as the last protocol of a node's list routing. Has no routes.
+template <class Family>
+class AddressObserver : public Family::Listener
 {
+    typedef RouteInputOf<decltype(&Family::RoutingProtocol::RouteInput)> Input;
+
   public:
-    explicit Observer6(AnabranchL4Protocol* protocol)
+    explicit AddressObserver(AnabranchL4Protocol* protocol)
         : m_protocol(protocol)
     {
     }
 
-    Ptr<Ipv6Route> RouteOutput(Ptr<Packet>, const Ipv6Header&, Ptr<NetDevice>, Socket::SocketErrno& error) override
+    Ptr<typename Family::Route> RouteOutput(Ptr<Packet>,
+                                            const typename Family::Header&,
+                                            Ptr<NetDevice>,
+                                            Socket::SocketErrno& error) override
     {
         error = Socket::ERROR_NOROUTETOHOST;
         return nullptr;
     }
 
     bool RouteInput(Ptr<const Packet>,
-                    const Ipv6Header&,
+                    const typename Family::Header&,
                     Ptr<const NetDevice>,
-                    UnicastForwardCallback,
-                    MulticastForwardCallback,
-                    LocalDeliverCallback,
-                    ErrorCallback) override
+                    typename Input::Unicast,
+                    typename Input::Multicast,
+                    typename Input::Local,
+                    typename Input::Error) override
     {
         return false;
     }
 
     void NotifyInterfaceUp(uint32_t interface) override
     {
-        All(interface, true);
+        ReportInterface(interface, true);
     }
 
     void NotifyInterfaceDown(uint32_t interface) override
     {
-        All(interface, false);
+        ReportInterface(interface, false);
     }
 
-    void NotifyAddAddress(uint32_t interface, Ipv6InterfaceAddress address) override
+    void NotifyAddAddress(uint32_t interface, typename Family::InterfaceAddress address) override
     {
-        if (m_ipv6 && m_ipv6->IsUp(interface))
+        if (this->m_ip && this->m_ip->IsUp(interface))
         {
-            Tell(address, true);
+            Report(address, true);
         }
     }
 
-    void NotifyRemoveAddress(uint32_t, Ipv6InterfaceAddress address) override
+    void NotifyRemoveAddress(uint32_t, typename Family::InterfaceAddress address) override
     {
-        Tell(address, false);
-    }
-
-    void NotifyAddRoute(Ipv6Address, Ipv6Prefix, Ipv6Address, uint32_t, Ipv6Address) override
-    {
-    }
-
-    void NotifyRemoveRoute(Ipv6Address, Ipv6Prefix, Ipv6Address, uint32_t, Ipv6Address) override
-    {
-    }
-
-    void SetIpv6(Ptr<Ipv6> ipv6) override
-    {
-        m_ipv6 = ipv6;
+        Report(address, false);
     }
 
     void PrintRoutingTable(Ptr<OutputStreamWrapper>, Time::Unit) const override
@@ -176,54 +93,77 @@ class Observer6 : public Ipv6RoutingProtocol
     void DoDispose() override
     {
         m_protocol = nullptr;
-        m_ipv6 = nullptr;
-        Ipv6RoutingProtocol::DoDispose();
+        this->m_ip = nullptr;
+        Family::Listener::DoDispose();
     }
 
-    void All(uint32_t interface, bool present)
+    void ReportInterface(uint32_t interface, bool present)
     {
-        for (uint32_t i = 0; m_ipv6 && i < m_ipv6->GetNAddresses(interface); i++)
+        for (uint32_t i = 0; this->m_ip && i < this->m_ip->GetNAddresses(interface); i++)
         {
-            Tell(m_ipv6->GetAddress(interface, i), present);
+            Report(this->m_ip->GetAddress(interface, i), present);
         }
     }
 
-    void Tell(const Ipv6InterfaceAddress& address, bool present)
+    void Report(const typename Family::InterfaceAddress& address, bool present)
     {
-        if (m_protocol && address.GetScope() == Ipv6InterfaceAddress::GLOBAL)
+        if (m_protocol && Family::IsUsable(address))
         {
-            m_protocol->AddressChanged(ToEngine(address.GetAddress(), 0), present);
+            m_protocol->AddressChanged(ToEngine(Family::ToIp(address), 0), present);
         }
     }
 
     AnabranchL4Protocol* m_protocol; //!< Lives as long as the node that holds both.
-    Ptr<Ipv6> m_ipv6;
 };
 
 /// After all other protocols of a list.
 constexpr int16_t LAST = INT16_MIN;
+
+/// The route of a segment: by the device of its local address, else, unless \p onlyOwnDevice, by any
+/// other device.
+template <class Family>
+Ptr<typename Family::Route>
+FindRoute(Ptr<typename Family::L3Protocol> ip, Ptr<Packet> packet, const anabranch_tuple& tuple, bool onlyOwnDevice)
+{
+    typename Family::Header header;
+    header.SetSource(Family::ToIp(tuple.local));
+    header.SetDestination(Family::ToIp(tuple.remote));
+    Family::SetProtocol(header, AnabranchL4Protocol::PROTOCOL);
+    Socket::SocketErrno error;
+    const int32_t interface = ip->GetInterfaceForAddress(header.GetSource());
+    Ptr<typename Family::Route> route;
+    if (interface >= 0 && ip->IsUp(interface))
+    {
+        route = ip->GetRoutingProtocol()->RouteOutput(packet, header, ip->GetNetDevice(interface), error);
+    }
+    if (!route && !onlyOwnDevice)
+    {
+        route = ip->GetRoutingProtocol()->RouteOutput(packet, header, nullptr, error);
+    }
+    return route;
+}
 
 } // namespace
 
 void
 AnabranchL4Protocol::Observe()
 {
-    if (auto list = m_ipv4 ? DynamicCast<Ipv4ListRouting>(m_ipv4->GetRoutingProtocol()) : nullptr)
-    {
-        list->AddRoutingProtocol(Create<Observer4>(this), LAST);
-    }
-    else if (m_ipv4)
-    {
-        m_locals[4];
-    }
-    if (auto list = m_ipv6 ? DynamicCast<Ipv6ListRouting>(m_ipv6->GetRoutingProtocol()) : nullptr)
-    {
-        list->AddRoutingProtocol(Create<Observer6>(this), LAST);
-    }
-    else if (m_ipv6)
-    {
-        m_locals[6];
-    }
+    auto observe = [this](auto family) {
+        typedef decltype(family) Family;
+        if (auto ip = L3Protocol(family))
+        {
+            if (auto list = DynamicCast<typename Family::ListRouting>(ip->GetRoutingProtocol()))
+            {
+                list->AddRoutingProtocol(CreateObject<AddressObserver<Family>>(this), LAST);
+            }
+            else
+            {
+                m_locals[Family::NUMBER];
+            }
+        }
+    };
+    observe(FamilyIpv4());
+    observe(FamilyIpv6());
 }
 
 void
@@ -279,135 +219,71 @@ AnabranchL4Protocol::AddressChanged(const anabranch_address& address, bool prese
     }
 }
 
-Ptr<Ipv4Route>
-AnabranchL4Protocol::Route4(Ptr<Packet> packet, const anabranch_tuple& tuple, bool onlyOwnDevice) const
-{
-    Ipv4Header header;
-    header.SetSource(ToIpv4(tuple.local));
-    header.SetDestination(ToIpv4(tuple.remote));
-    header.SetProtocol(GetProtocolNumber());
-    Socket::SocketErrno error;
-    const int32_t interface = m_ipv4->GetInterfaceForAddress(header.GetSource());
-    Ptr<Ipv4Route> route;
-    if (interface >= 0 && m_ipv4->IsUp(interface))
-    {
-        auto device = m_ipv4->GetNetDevice(interface);
-        route = m_ipv4->GetRoutingProtocol()->RouteOutput(packet, header, device, error);
-    }
-    if (!route && !onlyOwnDevice)
-    {
-        route = m_ipv4->GetRoutingProtocol()->RouteOutput(packet, header, nullptr, error);
-    }
-    return route;
-}
-
-Ptr<Ipv6Route>
-AnabranchL4Protocol::Route6(Ptr<Packet> packet, const anabranch_tuple& tuple, bool onlyOwnDevice) const
-{
-    Ipv6Header header;
-    header.SetSource(ToIpv6(tuple.local));
-    header.SetDestination(ToIpv6(tuple.remote));
-    header.SetNextHeader(GetProtocolNumber());
-    Socket::SocketErrno error;
-    const int32_t interface = m_ipv6->GetInterfaceForAddress(header.GetSource());
-    Ptr<Ipv6Route> route;
-    if (interface >= 0 && m_ipv6->IsUp(interface))
-    {
-        auto device = m_ipv6->GetNetDevice(interface);
-        route = m_ipv6->GetRoutingProtocol()->RouteOutput(packet, header, device, error);
-    }
-    if (!route && !onlyOwnDevice)
-    {
-        route = m_ipv6->GetRoutingProtocol()->RouteOutput(packet, header, nullptr, error);
-    }
-    return route;
-}
-
 bool
 AnabranchL4Protocol::HasRoute(const anabranch_tuple& tuple, bool onlyOwnDevice) const
 {
-    if (tuple.local.family == 6)
-    {
-        return m_ipv6 && Route6(Create<Packet>(), tuple, onlyOwnDevice);
-    }
-    return m_ipv4 && Route4(Create<Packet>(), tuple, onlyOwnDevice);
+    return WithFamily(tuple.local.family, [&](auto family) {
+        const auto ip = L3Protocol(family);
+        return ip && FindRoute<decltype(family)>(ip, Create<Packet>(), tuple, onlyOwnDevice);
+    });
 }
 
 void
 AnabranchL4Protocol::SendDown(Ptr<Packet> packet, const anabranch_tuple& tuple)
 {
-    if (tuple.local.family == 6)
-    {
-        if (auto route = m_ipv6 ? Route6(packet, tuple, false) : nullptr)
+    WithFamily(tuple.local.family, [&](auto family) {
+        typedef decltype(family) Family;
+        const auto ip = L3Protocol(family);
+        if (auto route = ip ? FindRoute<Family>(ip, packet, tuple, false) : nullptr)
         {
-            m_down6(packet, ToIpv6(tuple.local), ToIpv6(tuple.remote), GetProtocolNumber(), route);
-            return;
+            DownTarget(family)(packet, Family::ToIp(tuple.local), Family::ToIp(tuple.remote), PROTOCOL, route);
         }
-    }
-    else if (auto route = m_ipv4 ? Route4(packet, tuple, false) : nullptr)
-    {
-        m_down(packet, ToIpv4(tuple.local), ToIpv4(tuple.remote), GetProtocolNumber(), route);
-        return;
-    }
-    NS_LOG_LOGIC("a segment has no route and is lost");
+        else
+        {
+            NS_LOG_LOGIC("a segment has no route and is lost");
+        }
+    });
 }
 
 anabranch_address
 AnabranchL4Protocol::SourceFor(const anabranch_address& remote) const
 {
-    Socket::SocketErrno error;
-    if (remote.family == 6 && m_ipv6)
-    {
-        Ipv6Header header;
-        header.SetDestination(ToIpv6(remote));
-        if (auto route = m_ipv6->GetRoutingProtocol()->RouteOutput(Create<Packet>(), header, nullptr, error))
+    return WithFamily(remote.family, [&](auto family) {
+        typedef decltype(family) Family;
+        if (const auto ip = L3Protocol(family))
         {
-            return ToEngine(route->GetSource(), 0);
+            typename Family::Header header;
+            header.SetDestination(Family::ToIp(remote));
+            Socket::SocketErrno error;
+            if (auto route = ip->GetRoutingProtocol()->RouteOutput(Create<Packet>(), header, nullptr, error))
+            {
+                return ToEngine(route->GetSource(), 0);
+            }
         }
-    }
-    else if (remote.family == 4 && m_ipv4)
-    {
-        Ipv4Header header;
-        header.SetDestination(ToIpv4(remote));
-        if (auto route = m_ipv4->GetRoutingProtocol()->RouteOutput(Create<Packet>(), header, nullptr, error))
-        {
-            return ToEngine(route->GetSource(), 0);
-        }
-    }
-    return anabranch_address{};
+        return anabranch_address{};
+    });
 }
 
 std::vector<anabranch_address>
 AnabranchL4Protocol::Locals(uint8_t family) const
 {
-    std::vector<anabranch_address> all;
-    if (family == 4)
-    {
-        for (uint32_t i = 0; m_ipv4 && i < m_ipv4->GetNInterfaces(); i++)
+    return WithFamily(family, [this](auto family) {
+        typedef decltype(family) Family;
+        std::vector<anabranch_address> all;
+        const auto ip = L3Protocol(family);
+        for (uint32_t i = 0; ip && i < ip->GetNInterfaces(); i++)
         {
-            for (uint32_t j = 0; m_ipv4->IsUp(i) && j < m_ipv4->GetNAddresses(i); j++)
+            for (uint32_t j = 0; ip->IsUp(i) && j < ip->GetNAddresses(i); j++)
             {
-                const auto local = m_ipv4->GetAddress(i, j).GetLocal();
-                if (!local.IsLocalhost())
+                const auto address = ip->GetAddress(i, j);
+                if (Family::IsUsable(address))
                 {
-                    all.push_back(ToEngine(local, 0));
+                    all.push_back(ToEngine(Family::ToIp(address), 0));
                 }
             }
         }
         return all;
-    }
-    for (uint32_t i = 0; m_ipv6 && i < m_ipv6->GetNInterfaces(); i++)
-    {
-        for (uint32_t j = 0; m_ipv6->IsUp(i) && j < m_ipv6->GetNAddresses(i); j++)
-        {
-            const auto local = m_ipv6->GetAddress(i, j);
-            if (local.GetScope() == Ipv6InterfaceAddress::GLOBAL)
-            {
-                all.push_back(ToEngine(local.GetAddress(), 0));
-            }
-        }
-    }
-    return all;
+    });
 }
 
 void

@@ -9,6 +9,17 @@ namespace ns3
 {
 
 NS_OBJECT_ENSURE_REGISTERED(AnabranchSocketFactory);
+NS_OBJECT_ENSURE_REGISTERED(AnabranchTcpSocketFactory);
+
+template <class Base>
+Ptr<Socket>
+AnabranchFactoryOf<Base>::CreateSocket()
+{
+    return m_protocol->CreateSocket();
+}
+
+template class AnabranchFactoryOf<SocketFactory>;
+template class AnabranchFactoryOf<TcpSocketFactory>;
 
 TypeId
 AnabranchSocketFactory::GetTypeId()
@@ -20,16 +31,14 @@ AnabranchSocketFactory::GetTypeId()
     return tid;
 }
 
-void
-AnabranchSocketFactory::SetProtocol(AnabranchL4Protocol* protocol)
+TypeId
+AnabranchTcpSocketFactory::GetTypeId()
 {
-    m_protocol = protocol;
-}
-
-Ptr<Socket>
-AnabranchSocketFactory::CreateSocket()
-{
-    return m_protocol->CreateSocket();
+    static TypeId tid = TypeId("ns3::AnabranchTcpSocketFactory")
+                            .SetParent<TcpSocketFactory>()
+                            .SetGroupName("Anabranch")
+                            .AddConstructor<AnabranchTcpSocketFactory>();
+    return tid;
 }
 
 } // namespace ns3

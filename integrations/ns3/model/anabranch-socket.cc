@@ -4,6 +4,7 @@
 #include "anabranch-l4-protocol.h"
 
 #include <algorithm>
+#include <ns3/double.h>
 #include <ns3/log.h>
 #include <ns3/simulator.h>
 #include <ns3/string.h>
@@ -41,7 +42,13 @@ AnabranchSocket::GetTypeId()
                                           "As that of ns3::AnabranchL4Protocol, for this socket; empty: the node's.",
                                           StringValue(""),
                                           MakeStringAccessor(&S::m_connectionText),
-                                          MakeStringChecker());
+                                          MakeStringChecker())
+                            .AddAttribute("MaxSegLifetime",
+                                          "Half of the duration of TIME-WAIT, in s; negative: the default of "
+                                          "ns3::TcpSocketBase. Some applications set it on their sockets.",
+                                          DoubleValue(-1),
+                                          MakeDoubleAccessor(&S::m_segLifetime),
+                                          MakeDoubleChecker<double>());
     return tid;
 }
 
@@ -279,6 +286,7 @@ AnabranchSocket::Fork(uint64_t connection, const anabranch_tuple& tuple)
     socket->m_controller = m_controller;
     socket->m_scheduler = m_scheduler;
     socket->m_connectionText = m_connectionText;
+    socket->m_segLifetime = m_segLifetime;
     socket->SetIpTos(GetIpTos());
     socket->SetPriority(GetPriority());
     if (IsManualIpTtl())
@@ -462,7 +470,7 @@ AnabranchSocket::GetTxAvailable() const
 }
 
 int
-AnabranchSocket::Send(Ptr<Packet> p, uint32_t flags)
+AnabranchSocket::Send(Ptr<Packet> p, uint32_t)
 {
     if (!m_protocol || !m_connected)
     {
@@ -661,7 +669,7 @@ AnabranchSocket::GetRxAvailable() const
 }
 
 Ptr<Packet>
-AnabranchSocket::Recv(uint32_t maxSize, uint32_t flags)
+AnabranchSocket::Recv(uint32_t maxSize, uint32_t)
 {
     uint64_t count = 0;
     if (m_protocol && m_connection && !m_recvClosed)

@@ -16,8 +16,8 @@ class AnabranchL4Protocol;
 /**
  * A stream socket over Multipath TCP, for IPv4 and IPv6.
  *
- * The attributes of ns3::TcpSocket have ns-3's defaults. Those named Sack, Timestamp, UseEcn, MinRto and
- * MaxSegLifetime are taken from the defaults of ns3::TcpSocketBase.
+ * The attributes of ns3::TcpSocket have ns-3's defaults. Those named Sack, Timestamp, UseEcn, MinRto and,
+ * unless the socket's own is set, MaxSegLifetime are taken from the defaults of ns3::TcpSocketBase.
  */
 class AnabranchSocket : public TcpSocket
 {
@@ -97,6 +97,8 @@ class AnabranchSocket : public TcpSocket
 
     /// The engine's configuration; ends the simulation if a text is wrong.
     anabranch_config* MakeConfig() const;
+    /// Returns true if the value of an attribute of ns3::TcpSocket is not ns-3's own default.
+    bool Differs(const std::string& name) const;
     int Fail(SocketErrno error) const;
     /// Connects to m_tuple.remote: 0, or -1.
     int ConnectNow();
@@ -182,6 +184,7 @@ class AnabranchSocket : public TcpSocket
     std::string m_controller;
     std::string m_scheduler;
     std::string m_connectionText;
+    double m_segLifetime; //!< In s; negative: as ns3::TcpSocketBase.
 };
 
 } // namespace ns3

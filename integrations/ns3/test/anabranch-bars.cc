@@ -95,6 +95,7 @@ main(int argc, char* argv[])
     std::string tcp;
     std::string pcap;
     std::string connection;
+    std::string stack = "beside";
     double loss = 0;
     bool reverse = false;
     bool ipv6 = false;
@@ -113,6 +114,7 @@ main(int argc, char* argv[])
     cmd.AddValue("reverse", "the server sends", reverse);
     cmd.AddValue("ipv6", "IPv6", ipv6);
     cmd.AddValue("pcap", "prefix of captures", pcap);
+    cmd.AddValue("stack", "beside ns-3's TCP; none: no Internet stack; twice: a second one", stack);
     cmd.Parse(argc, argv);
     std::replace(connection.begin(), connection.end(), ';', '\n');
 
@@ -129,8 +131,15 @@ main(int argc, char* argv[])
     }
 
     NodeContainer nodes(2);
-    InternetStackHelper().Install(nodes);
+    if (stack != "none")
+    {
+        InternetStackHelper().Install(nodes);
+    }
     AnabranchHelper anabranch;
+    if (stack == "twice")
+    {
+        anabranch.InstallInternetStack(nodes);
+    }
     anabranch.SetAttribute("Profile", StringValue(profile));
     anabranch.SetAttribute("Controller", StringValue(controller));
     anabranch.SetAttribute("Scheduler", StringValue(scheduler));

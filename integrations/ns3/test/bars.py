@@ -149,15 +149,29 @@ def tshark(file: Path, expression: str) -> int:
     return len(done.stdout.splitlines())
 
 
-def misspelt(bars: Bars) -> None:
-    """Wrong words end the simulation and say what is right."""
+def misuse(bars: Bars) -> None:
+    """Wrong words, and nodes that are not ready, end the simulation with what is right."""
     for word, remedy in (
+        ("--stack=none", "call InternetStackHelper::Install first"),
+        ("--stack=twice", "call AnabranchHelper::Install instead"),
         ("--controller=olai", 'did you mean "olia"?'),
         ("--path-manager=mesh", "one-per-interface, full-mesh or none"),
         ("--connection=contoller='olia'", 'did you mean "controller"?'),
     ):
         done = subprocess.run([str(bars.build / "anabranch-bars"), word], capture_output=True, text=True, check=False)
         bars.bar(word, done.returncode != 0 and remedy in done.stderr, f"status {done.returncode}")
+
+
+def phone(bars: Bars) -> None:
+    """LTE and Wi-Fi at once, compared with the sum of each alone."""
+    rates = {}
+    for paths in ("lte", "wifi", "both"):
+        command = [str(bars.build / "anabranch-phone"), f"--paths={paths}"]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        rates[paths] = float(done.stdout.split()[1])
+    share = rates["both"] / (rates["lte"] + rates["wifi"])
+    figures = f"{rates['both']:.2f}; alone {rates['lte']:.2f} and {rates['wifi']:.2f}: {share:.3f} of the sum"
+    bars.bar("phone, LTE and Wi-Fi", share >= 0.8, f"{figures} (at least 0.8)")
 
 
 def losses(bars: Bars) -> None:
@@ -189,12 +203,13 @@ def main() -> int:
     every = [(c, s, down) for c in CONTROLLERS for s in SCHEDULERS for down in (False, True)]
     for controller, scheduler, down in every if options.long else short:
         two_links(bars, controller, scheduler, down)
-    steps: list[Callable[[Bars], None]] = [linux, one_path, events, misspelt]
+    steps: list[Callable[[Bars], None]] = [linux, one_path, events, misuse]
     for step in steps:
         step(bars)
     with tempfile.TemporaryDirectory() as folder:
         captures(bars, Path(folder))
     if options.long:
+        phone(bars)
         losses(bars)
         instructions_a_segment(bars)
     print(f"{bars.missed} bars missed")

@@ -4,6 +4,8 @@
 cpp_examples = [
     ("anabranch-two-links --bytes=2000000", "True", "False"),
     ("anabranch-failure", "True", "False"),
+    ("anabranch-mixed --seconds=5", "True", "False"),
+    ("anabranch-phone --seconds=2", "True", "False"),
 ]
 
 python_examples = []
