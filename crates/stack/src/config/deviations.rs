@@ -120,7 +120,7 @@ deviations! {
     /// The window scale is chosen for the memory of the receive buffer, half of which is window.
     /// RFC 7323 2.3 leaves the choice open. Linux: `tcp_select_initial_window`.
     scale_of_memory: true true,
-    /// Unread and held data take memory beside their octets: 1280 octets, and as many for each ten
+    /// Unread and held data take memory beside their octets: 768 octets, and as many for each five
     /// segments, which are merged into one buffer. `held_charge` counts both. Linux:
     /// `SKB_TRUESIZE`, `mptcp_try_coalesce`.
     charges_buffers: true true,

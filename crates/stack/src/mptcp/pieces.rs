@@ -65,6 +65,12 @@ impl Pieces {
         self.left
     }
 
+    /// Data offset of the end of the piece in which the octet at `offset` lies if each page is one
+    /// piece.
+    pub fn usual_end(offset: u64) -> u64 {
+        (offset / (PAGE - HEADER) + 1) * (PAGE - HEADER)
+    }
+
     /// Data offset of the end of the piece in which the octet at `offset` lies; `offset` itself if
     /// it was not written.
     pub fn end(&self, offset: u64) -> u64 {

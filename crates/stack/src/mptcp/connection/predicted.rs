@@ -21,11 +21,11 @@
 
 use super::{Connection, Outgoing};
 use crate::config::Acknowledgement;
+use crate::config::DSS_ROOM;
 use crate::event::{ArrivalKind, Event, SubflowId};
 use crate::mptcp::dss::Placed;
 use crate::mptcp::handshake::{Join, Member};
 use crate::mptcp::negotiation::Mode;
-use crate::config::DSS_ROOM;
 use crate::mptcp::send_stream::Fin;
 use crate::mptcp::timers::Timer;
 use crate::segment::{DataAck, Dss, Mptcp, Segment};

@@ -6,6 +6,7 @@ use super::{Distribution, Pick};
 use crate::config::Config;
 use crate::event::{SendBlock, SendKind, SubflowId};
 use crate::mptcp::paths::Paths;
+use crate::mptcp::pieces::Pieces;
 use crate::mptcp::send_stream::SendStream;
 use crate::mptcp::timers::Timer;
 use crate::path::Path;
@@ -163,7 +164,7 @@ impl Distribution {
 
     /// Without [`Config::stale_after`] a retransmission timeout shows that a subflow is silent.
     fn look_at_buffers(&self, w: &mut Sending) {
-        let piece = self.piece_end(w.send.nxt()) - w.send.nxt();
+        let piece = self.piece_left(w.send.nxt());
         w.paths.look_at_buffers(self.reach, w.send, piece, w.config.stale_after == 0);
     }
 
@@ -267,7 +268,16 @@ impl Distribution {
             return 0;
         }
         let room = self.send_buffer(paths, config).saturating_sub(send.unacknowledged());
-        if room == 0 && self.reach == Reach::Memory && send.unassigned() > 0 { self.pieces.left() } else { room }
+        if room == 0 && self.reach == Reach::Memory && send.unassigned() > 0 {
+            return self.pieces.left().min(self.bound(paths, config).saturating_sub(send.unacknowledged()));
+        }
+        room
+    }
+
+    /// Octets that are never exceeded: [`Config::send_buffer`], for each subflow if they add up.
+    fn bound(&self, paths: &Paths, config: &Config) -> u64 {
+        let buffers = if config.deviations.sums_send_buffers { paths.active.len() as u64 } else { 1 };
+        config.send_buffer.map_or(u64::MAX, |each| each.saturating_mul(buffers))
     }
 
     /// Returns true if the application has filled the send buffer, and less than a third of it is
@@ -281,17 +291,14 @@ impl Distribution {
     /// taken.
     #[inline(always)]
     pub fn take(&mut self, paths: &Paths, send: &SendStream, config: &Config, octets: u64, room: u64) -> u64 {
-        if self.reach == Reach::Memory {
-            self.take_pieces(paths, send, config, octets, room)
-        } else {
-            octets.min(room)
-        }
+        if self.reach == Reach::Memory { self.take_pieces(paths, send, config, octets, room) } else { octets.min(room) }
     }
 
     fn take_pieces(&mut self, paths: &Paths, send: &SendStream, config: &Config, octets: u64, room: u64) -> u64 {
         let buffer = self.send_buffer(paths, config);
+        let wanted = octets.min(self.bound(paths, config).saturating_sub(send.unacknowledged()));
         let taken = if room > 0 {
-            self.pieces.write(send.written(), octets, send.una(), buffer, send.unassigned() > 0)
+            self.pieces.write(send.written(), wanted, send.una(), buffer, send.unassigned() > 0)
         } else {
             0
         };
@@ -301,10 +308,16 @@ impl Distribution {
         taken
     }
 
-    /// Data offset of the end of the piece of memory in which the octet at `offset` lies
-    /// ([`Reach::Memory`]); else the largest offset.
+    /// Octets from `offset` to the end of its piece of memory ([`Reach::Memory`]; else there are
+    /// no pieces).
+    pub fn piece_left(&self, offset: u64) -> u64 {
+        if self.reach == Reach::Memory { self.pieces.end(offset) - offset } else { u64::MAX }
+    }
+
+    /// Data offset of the end of what the data-level timer repeats from `offset` on: a piece of
+    /// memory (`mptcp_rtx_head`).
     pub fn piece_end(&self, offset: u64) -> u64 {
-        if self.reach == Reach::Memory { self.pieces.end(offset) } else { u64::MAX }
+        if self.reach == Reach::Memory { self.pieces.end(offset) } else { Pieces::usual_end(offset) }
     }
 
     /// Returns true if the application has filled the send buffer ([`Reach::Memory`]).
