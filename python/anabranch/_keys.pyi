@@ -552,7 +552,7 @@ Changes = TypedDict("Changes", {
     "seed": Value,
     "bytes": bool,
     "connection.protocol": Literal["mptcp", "tcp", "udp"],
-    "connection.profile": Literal["modern", "classic", "linux-6.1", "linux"],
+    "connection.profile": Literal["modern", "classic", "linux-6.1", "linux-6.18", "linux"],
     "connection.controller": Value,
     "connection.detector": Value,
     "connection.reduction": Value,

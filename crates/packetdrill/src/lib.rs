@@ -76,7 +76,7 @@ pub fn judge(text: &str, options: &Options, assert: &mut Assert<'_>) -> Outcome 
         }
     };
     let report = run::run(&script, options, &mut |code, names| assert(code, names));
-    let again = report.status == Status::Failed && options.profile != Profile::Linux61;
+    let again = report.status == Status::Failed && !options.profile.is_linux();
     let linux = again.then(|| {
         let options = Options { profile: Profile::Linux61, ..options.clone() };
         run::run(&script, &options, &mut |code, names| assert(code, names))

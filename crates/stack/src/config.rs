@@ -350,10 +350,18 @@ config! {
     time_wait: Duration = Duration::from_secs(60),
 }
 
+/// Octets of a DSS option with a DATA_ACK of 32 bits and a mapping of 64.
+pub(crate) const DSS_ROOM: u64 = 24;
+
 impl Config {
     /// The parameters that algorithms receive when they are made.
     pub fn setup(&self) -> Setup {
         Setup::new(self.mss, self.initial_window)
+    }
+
+    /// Octets of a full segment: in Multipath TCP with the DSS, as Linux counts its windows.
+    pub(crate) fn full_segment(&self) -> u32 {
+        self.mss + if self.mptcp { DSS_ROOM as u32 } else { 0 }
     }
 
     /// Somebody asks how segments leave in bursts.

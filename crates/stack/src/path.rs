@@ -69,7 +69,7 @@ pub struct Path {
     pub takes_data: bool,
     /// Memory of its send buffer in use, in octets: what is queued, and what is in flight with its overhead.
     pub buffered: u64,
-    /// Octets that it takes at a time: what its last buffer has room for, or a new one.
+    /// Octets that it takes at a time: what its last buffer has room for, or a new one, and what the next piece of memory has.
     pub fill: u64,
     /// The rate at which the window leaves in a round trip, with the allowance of a paced sender: twice in slow start, 1.2 times
     /// afterwards; in octets per second, 10^12 before the first round-trip sample.

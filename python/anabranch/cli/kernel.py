@@ -50,9 +50,10 @@ def compare_kernel(
     out: str | None,
     quiet: bool,
 ) -> None:
-    """Compare runs of SCENARIO by Anabranch and by Linux 6.1.
+    """Compare runs of SCENARIO by Anabranch and by Linux.
 
-    Both run in virtual time. tools/kernel-oracle/build builds the kernel once. The scenario is used as it is; with
+    Both run in virtual time. tools/kernel-oracle/build builds the kernel once: Linux 6.1, or 6.12
+    for the profile linux-6.18. The scenario is used as it is; with
     `--set connection.profile=linux` the sender follows Linux.
     """
     from anabranch.kernel.beside import compare_kernel as compare

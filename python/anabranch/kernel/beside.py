@@ -307,7 +307,7 @@ def compare_kernel(
     scenarios = [varied(scenario, vary, k) for k in range(runs if vary else 1)]
     specs = [spec_of(each.check(), features) | {"capture": pcap is not None} for each in scenarios]
     spec, resolved = specs[0], scenario.check()
-    runner.kernel()
+    runner.kernel(spec["kernel"])
     paths = len(spec["paths"])
     chance = any(way["loss"] or way["jitter_us"] for path in spec["paths"] for way in path.values())
     own = runs if chance or vary else 1
@@ -323,7 +323,7 @@ def compare_kernel(
                 return run, ours(run, paths, counted(lines, sender))
 
     first, figures = here(0)
-    found = Beside(kernel="6.1", scenario=resolved, first=first, anabranch=[figures], vary=vary)
+    found = Beside(kernel=spec["kernel"], scenario=resolved, first=first, anabranch=[figures], vary=vary)
     found.anabranch += [here(k)[1] for k in range(1, own)]
     processors = max(1, os.cpu_count() or 1)
     told(takes(spec["bytes"], runs, processors))

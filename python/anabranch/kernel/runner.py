@@ -32,21 +32,40 @@ def cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "anabranch" / "kernel-oracle"
 
 
-def kernel() -> Path:
-    """The kernel to run: ``$ANABRANCH_KERNEL``, or what was built.
+def kernel(version: str = "6.1") -> Path:
+    """Return the kernel to run: ``$ANABRANCH_KERNEL``, or what ``tools/kernel-oracle/build VERSION`` built.
+
+    Parameters
+    ----------
+    version : str
+        ``"6.1"`` or ``"6.12"``.
 
     Raises
     ------
     KernelError
-        If there is none.
+        If there is none, or a program that the guest needs is missing.
     """
-    path = Path(os.environ.get("ANABRANCH_KERNEL") or cache() / "linux")
+    name = "linux" if version == "6.1" else f"linux-{version}"
+    path = Path(os.environ.get("ANABRANCH_KERNEL") or cache() / name)
     if not path.exists():
-        raise KernelError(f"{path}: there is no such kernel\n  build it: tools/kernel-oracle/build (about six minutes)")
+        build = f"tools/kernel-oracle/build{'' if version == '6.1' else f' {version}'}"
+        raise KernelError(f"{path}: there is no such kernel\n  build it: {build} (about six minutes)")
     missing = [tool for tool in ("ip", "tc", "sysctl", "ethtool") if shutil.which(tool, path=_PATH) is None]
     if missing:
         raise KernelError(f"missing: {', '.join(missing)}\n  on Debian: apt install iproute2 procps ethtool")
     return path
+
+
+def release(version: str = "6.1") -> str:
+    """Return the release that the kernel says it is, such as 6.1.192.
+
+    Raises
+    ------
+    KernelError
+        If there is no kernel.
+    """
+    said = subprocess.run([kernel(version), "--version"], capture_output=True, text=True, check=False)
+    return said.stdout.strip()
 
 
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -73,7 +92,7 @@ def once(
     KernelError
         If the kernel is missing, if the run fails, or if it takes longer than `timeout` seconds of wall time.
     """
-    linux = kernel()
+    linux = kernel(spec["kernel"])
     with tempfile.TemporaryDirectory(prefix="anabranch-kernel-") as scratch:
         place = Path(scratch)
         (place / "spec.json").write_text(json.dumps({**spec, "random": os.urandom(64).hex()}))

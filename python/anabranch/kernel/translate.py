@@ -9,6 +9,9 @@ from anabranch.measures import scenario_keys
 CONTROLLERS = {"uncoupled": "reno", "cubic": "cubic"}
 """Controllers of Anabranch and what Linux calls them."""
 
+KERNELS = {"linux-6.18": "6.12"}
+"""Profiles whose judge is another version than 6.1: Linux 6.12 has the rules of the profile linux-6.18."""
+
 _MOST_PATHS = 8
 
 _TICK = 0.01
@@ -31,7 +34,7 @@ def spec_of(resolved: dict[str, Any], ablation: "dict[str, bool] | None" = None)
     Raises
     ------
     KernelError
-        If the scenario asks for something that Linux 6.1 or the topology does not have. The message names the key.
+        If the scenario asks for something that Linux or the topology does not have. The message names the key.
     """
     off = ablation or {}
     if resolved["stack"] != "anabranch":
@@ -51,6 +54,7 @@ def spec_of(resolved: dict[str, Any], ablation: "dict[str, bool] | None" = None)
         raise _refused("path", f"{len(chosen)} paths", f"Linux opens at most {_MOST_PATHS} subflows")
     events = [event for i, link in enumerate(chosen) for event in _events(i, link)]
     return {
+        "kernel": KERNELS.get(c["profile"], "6.1"),
         "protocol": c["protocol"],
         "controller": CONTROLLERS[c["controller"]],
         "direction": c["transfer"]["direction"],
@@ -88,7 +92,9 @@ def _check_connection(c: dict[str, Any]) -> None:
         raise _refused("connection.protocol", '"udp"', "there is nothing to compare")
     if c["controller"] not in CONTROLLERS:
         remedy = "set connection.controller to uncoupled or cubic"
-        raise _refused("connection.controller", f'"{c["controller"]}"', "Linux 6.1 has reno and cubic", remedy)
+        raise _refused(
+            "connection.controller", f'"{c["controller"]}"', "the kernel is built with reno and cubic", remedy
+        )
     for key, value, why in _other_than_linux("connection", c):
         raise _refused(f"connection.{key}", str(value), why)
     _check_times(c)

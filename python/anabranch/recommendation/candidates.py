@@ -383,6 +383,14 @@ def read(text: str, names: Sequence[str] = ()) -> Candidate:
         _check_name(text, kind, getattr(found, kind))
     if found.buffer != UNLIMITED:
         octets(found.buffer)
+    for kind in CHOSEN:
+        _check_name(text, kind, getattr(found, kind))
+    if found.buffer != UNLIMITED:
+        octets(found.buffer)
+    for kind in CHOSEN:
+        _check_name(text, kind, getattr(found, kind))
+    if found.buffer != UNLIMITED:
+        octets(found.buffer)
     for name in filter(None, (found.alone, found.backup)):
         if name not in names:
             raise ScenarioError(say.NO_PATH(text=repr(text), path=repr(name), paths=", ".join(names)))
@@ -392,6 +400,24 @@ def read(text: str, names: Sequence[str] = ()) -> Candidate:
 def _check_name(text: str, kind: str, name: str) -> None:
     """Refuse the name of an algorithm of `kind` that the candidate `text` has and the registry lacks."""
     if name and name not in known(kind) and not is_reference(name):
+        near = difflib.get_close_matches(name, known(kind), 1)
+        remedy = say.DID_YOU_MEAN(names=repr(near[0])) if near else say.LIST_SHOWS_ALL()
+        option = say.OF_CANDIDATE(text=repr(text))
+        raise ScenarioError(say.UNKNOWN_NAME(option=option, kinds=kind, name=repr(name), remedy=remedy))
+
+
+def _check_name(text: str, kind: str, name: str) -> None:
+    """Refuse the name of an algorithm of `kind` that the candidate `text` has and the registry lacks."""
+    if name and name not in known(kind):
+        near = difflib.get_close_matches(name, known(kind), 1)
+        remedy = say.DID_YOU_MEAN(names=repr(near[0])) if near else say.LIST_SHOWS_ALL()
+        option = say.OF_CANDIDATE(text=repr(text))
+        raise ScenarioError(say.UNKNOWN_NAME(option=option, kinds=kind, name=repr(name), remedy=remedy))
+
+
+def _check_name(text: str, kind: str, name: str) -> None:
+    """Refuse the name of an algorithm of `kind` that the candidate `text` has and the registry lacks."""
+    if name and name not in known(kind):
         near = difflib.get_close_matches(name, known(kind), 1)
         remedy = say.DID_YOU_MEAN(names=repr(near[0])) if near else say.LIST_SHOWS_ALL()
         option = say.OF_CANDIDATE(text=repr(text))

@@ -1,7 +1,6 @@
 //! System calls setsockopt and getsockopt.
 
 use anabranch_stack::Duration;
-use anabranch_stack::config::Profile;
 
 use super::{Returned, System, socket};
 use crate::arguments::{field, value};
@@ -138,7 +137,7 @@ impl System<'_> {
     /// to allow for bookkeeping overhead (socket(7)).
     fn shown(&self, buffer: Option<u64>) -> i64 {
         let octets = buffer.map_or(i64::MAX, |b| b as i64);
-        if self.settings.config.profile == Profile::Linux61 { octets.saturating_mul(2) } else { octets }
+        if self.settings.config.profile.is_linux() { octets.saturating_mul(2) } else { octets }
     }
 
     pub(super) fn getsockopt(&mut self, call: &Call) -> Step<Returned> {

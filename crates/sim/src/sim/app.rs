@@ -122,7 +122,11 @@ impl Sender {
                 (left, left, NEVER, peer_closed)
             }
         };
-        let room = if self.blocks { BLOCK } else { self.staging.saturating_sub(connection.unassigned()) };
+        let room = if self.blocks {
+            BLOCK - self.written % BLOCK
+        } else {
+            self.staging.saturating_sub(connection.unassigned())
+        };
         let octets = connection.write(wanted.min(room));
         self.written += octets;
         if over && octets == left {

@@ -17,6 +17,8 @@ pub enum Profile {
     Classic,
     /// Linux 6.1, as far as `docs/linux.md` says.
     Linux61,
+    /// Linux 6.18, as far as `docs/linux.md` says: [`Profile::Linux61`] with what changed since.
+    Linux618,
 }
 
 /// Names of the profiles in scenarios. The last one is an alias.
@@ -24,6 +26,7 @@ pub const PROFILES: &[(&str, Profile)] = &[
     ("modern", Profile::Modern),
     ("classic", Profile::Classic),
     ("linux-6.1", Profile::Linux61),
+    ("linux-6.18", Profile::Linux618),
     ("linux", Profile::Linux61),
 ];
 
@@ -41,6 +44,7 @@ impl Profile {
                 ("the defaults of version 0.1, without what came after RFC 6675 and RFC 6298", "RFC 6675, RFC 6298")
             }
             Self::Linux61 => ("a sender as in Linux 6.1", "docs/linux.md"),
+            Self::Linux618 => ("a sender as in Linux 6.18", "docs/linux.md"),
         }
     }
 
@@ -50,6 +54,7 @@ impl Profile {
             Self::Modern => Config::default(),
             Self::Classic => classic(),
             Self::Linux61 => linux(),
+            Self::Linux618 => linux_618(),
         }
     }
 }
@@ -70,7 +75,12 @@ impl Profile {
     /// The algorithm as the stack of this profile has it: what a scenario names without a value for a parameter that the profile
     /// knows.
     pub fn variant<T: ?Sized + Kind>(self, choice: Choice<T>) -> Choice<T> {
-        if self == Self::Linux61 { as_linux(choice) } else { choice }
+        if self.is_linux() { as_linux(choice) } else { choice }
+    }
+
+    /// Returns true if the profile describes a version of Linux.
+    pub fn is_linux(self) -> bool {
+        matches!(self, Self::Linux61 | Self::Linux618)
     }
 }
 
@@ -106,5 +116,15 @@ fn linux() -> Config {
         acknowledge_on_read: true,
         ack_compression: Duration::from_millis(1),
         ..Config::default()
+    }
+}
+
+fn linux_618() -> Config {
+    Config {
+        profile: Profile::Linux618,
+        deviations: Deviations::LINUX_618,
+        // Half of the largest tcp_rmem, 32 MB since Linux 6.16.
+        receive_buffer: Some(16 << 20),
+        ..linux()
     }
 }

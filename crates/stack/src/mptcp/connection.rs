@@ -43,7 +43,7 @@ use super::keys::{self, Entropy};
 use super::liveness::Liveness;
 use super::negotiation::{Mode, Negotiation};
 use super::paths::Paths;
-use super::recv_stream::{DSS_ROOM, MAX_WINDOW, RecvStream, window_shift};
+use super::recv_stream::{MAX_WINDOW, RecvStream, window_shift};
 use super::send_stream::SendStream;
 use super::timers::Timers;
 use crate::config::Config;

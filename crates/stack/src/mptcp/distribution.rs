@@ -12,6 +12,7 @@ pub(crate) use sending::{Choice, PROBES, Sending};
 use crate::config::{Acknowledgement, Config};
 use crate::event::{SendBlock, SubflowId};
 use crate::mptcp::fast_path::FastPath;
+use crate::mptcp::pieces::Pieces;
 use crate::mptcp::spent::Spent;
 use crate::scheduler::{Assignment, Reach, Scheduler, Subflows};
 use crate::tcp::info::Times;
@@ -43,6 +44,8 @@ pub(crate) struct Distribution {
     penalised: Instant,
     /// The application has filled the send buffer ([`Reach::Memory`]).
     writer_stopped: bool,
+    /// Pieces of memory of what was written ([`Reach::Memory`]).
+    pieces: Pieces,
     /// Bursts of segments are counted ([`Config::counts_bursts`]).
     counts_bursts: bool,
     cork: Cork,
@@ -68,6 +71,7 @@ impl Distribution {
             rates: config.wants_rates(),
             penalised: Instant::ZERO,
             writer_stopped: false,
+            pieces: Pieces::default(),
             counts_bursts: config.counts_bursts(),
             cork: Cork::default(),
             spent: Spent::default(),

@@ -13,6 +13,7 @@ pub mod keys;
 mod liveness;
 mod negotiation;
 mod paths;
+mod pieces;
 mod recv_stream;
 mod reinject;
 mod retransmission;

@@ -156,10 +156,18 @@ impl Paths {
         }
     }
 
-    /// Octets that the largest send buffer of a subflow holds (`mptcp_propagate_sndbuf`).
-    pub fn memory_at_most(&self) -> u64 {
+    /// Octets that the largest send buffer of a subflow holds, at most `each`
+    /// (`mptcp_propagate_sndbuf`).
+    pub fn largest_memory(&self, each: u64) -> u64 {
         let largest = self.active().map(|(_, m)| m.ahead.memory()).max();
-        largest.filter(|&memory| memory > 0).unwrap_or(ahead::LEAST_MEMORY)
+        largest.filter(|&memory| memory > 0).unwrap_or(ahead::LEAST_MEMORY).min(each)
+    }
+
+    /// Octets that the send buffers of all subflows hold together, each of them at most `each`
+    /// (`__mptcp_sync_sndbuf`).
+    pub fn memory_of_all(&self, each: u64) -> u64 {
+        let all: u64 = self.active().map(|(_, m)| m.ahead.memory().min(each)).sum();
+        if all > 0 { all } else { ahead::LEAST_MEMORY }
     }
 
     /// No other open subflow than `id` could have carried data. A subflow that is still joining has

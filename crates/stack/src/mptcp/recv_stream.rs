@@ -14,9 +14,6 @@ use crate::config::Config;
 use crate::event::SubflowId;
 use crate::tcp::receiver::reassembly::Piece;
 use crate::time::{Duration, Instant};
-
-/// Octets of a DSS option with a DATA_ACK of 32 bits and a mapping of 64.
-pub(crate) const DSS_ROOM: u64 = 24;
 /// The window field has 16 bits and is scaled by at most 14 (RFC 7323 2.3).
 pub(crate) const MAX_WINDOW: u64 = 65_535 << 14;
 
@@ -87,8 +84,11 @@ impl RecvStream {
         // In whole units of the window field, so that no segment after the SYN has to show less.
         let unit = 1 << window_shift(config);
         let initial = config.receive_initial.map(|initial| initial.next_multiple_of(unit));
-        let segment = config.mss + if config.mptcp { DSS_ROOM as u32 } else { 0 };
-        let tuning = initial.map(|initial| Tuning::new(initial, most, segment, config.deviations.tunes_by_memory));
+        let segment = config.full_segment();
+        let skips = config.mptcp && config.deviations.skips_first_read;
+        let tuning = initial.map(|initial| {
+            Tuning::new(initial, most, segment, config.deviations.tunes_by_memory).skipping_first_read(skips)
+        });
         let goal = tuning.map_or(most, |t| t.size);
         let counts_memory = config.acknowledge_on_read || config.held_charge > 0.0;
         Self {
@@ -258,12 +258,17 @@ impl RecvStream {
         self.tuning.is_none() && self.told.is_none()
     }
 
-    /// Data arrives at `now`. Returns the size of the buffer, if it tunes itself.
+    /// `len` octets arrive at `now`. Returns how far a window may open, if the buffer tunes itself:
+    /// as far as there is room beside what arrives (`tcp_grow_window`).
     #[inline(always)]
-    pub fn tune(&mut self, now: Instant) -> Option<u64> {
+    pub fn tune(&mut self, now: Instant, len: u32) -> Option<u64> {
         let tuning = self.tuning.as_mut()?;
         tuning.on_arrival(now, self.read);
-        Some(tuning.size)
+        if !self.rules.by_memory {
+            return Some(tuning.size);
+        }
+        let kept = tuning.reserve().max(self.rules.charge.of(len.into()));
+        Some(tuning.size.saturating_sub(kept))
     }
 
     /// The application has read: the buffer grows with what it reads in a round trip.
@@ -400,9 +405,11 @@ impl RecvStream {
             return nxt;
         }
         let whole = left >= buffer.saturating_sub(reserve).min(offered);
-        // RFC 7323 2.3: advertise at least one unit of the window field. If buffer minus reserve
-        // is smaller than one unit, rounding down to zero would keep the window closed for ever.
-        let goal = nxt + left.min(offered).max(1 << shift);
+        // RFC 7323 2.3: the field has whole units. Linux rounds up while half of the buffer is free,
+        // and down otherwise, but not to zero, which would keep the window closed for ever.
+        let shown = left.min(offered);
+        let unit = 1 << shift;
+        let goal = nxt + if left >= buffer / 2 { shown.next_multiple_of(unit) } else { shown.max(unit) };
         if whole || buffer >= SMALL_BUFFER_SEGMENTS * self.rules.mss {
             return goal;
         }

@@ -26,6 +26,8 @@ pub(crate) struct Tuning {
     began: Option<(Instant, u64)>,
     /// When the last data arrived.
     arrived: Instant,
+    /// The first round trip begins behind the first read.
+    skips_first_read: bool,
 }
 
 impl Tuning {
@@ -43,7 +45,16 @@ impl Tuning {
             space: initial.min(FIRST * mss),
             began: None,
             arrived: Instant::ZERO,
+            skips_first_read: false,
         }
+    }
+
+    /// The same, but the first round trip begins behind the first read, which does not count
+    /// ([`Deviations::skips_first_read`](crate::config::Deviations::skips_first_read)).
+    #[must_use]
+    pub fn skipping_first_read(mut self, skips: bool) -> Self {
+        self.skips_first_read = skips;
+        self
     }
 
     /// Octets that are kept back: a segment, until the buffer has grown (`tcp_init_buffer_space`).
@@ -54,12 +65,17 @@ impl Tuning {
     /// Data arrives at `now`, when `read` octets have been read.
     pub fn on_arrival(&mut self, now: Instant, read: u64) {
         self.arrived = now;
-        self.began.get_or_insert((now, read));
+        if !self.skips_first_read {
+            self.began.get_or_insert((now, read));
+        }
     }
 
     /// The application has read `read` octets in all; `rtt` is the round-trip time.
     pub fn on_read(&mut self, read: u64, rtt: Duration) {
-        let Some((began, before)) = self.began else { return };
+        let Some((began, before)) = self.began else {
+            self.began = Some((self.arrived, read));
+            return;
+        };
         if self.arrived.since(began) < rtt || self.size == self.most {
             return;
         }
@@ -117,6 +133,19 @@ mod tests {
             sizes.push(t.size / 1000);
         }
         assert_eq!(sizes, [65, 65, 168, 288, 288, 288]);
+    }
+
+    /// The first of twelve segments does not count.
+    #[test]
+    fn the_first_read_may_begin_the_first_round_trip() {
+        let mut t = Tuning::new(30_000, 2_000_000, 1000, false).skipping_first_read(true);
+        let rtt = Duration::from_millis(40);
+        for (n, at) in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 39, 40, 40].into_iter().enumerate() {
+            t.on_arrival(Instant(1_000_000 * at), 1000 * n as u64);
+            t.on_read(1000 * (n as u64 + 1), rtt);
+        }
+        // The twelfth segment arrives 40 ms after the first: 11 are 38, and 38 / 10 twice.
+        assert_eq!(t.size, 38_000 + 2 * 3_800);
     }
 
     /// `tcp_init_buffer_space`: a segment is kept back of a buffer of more than two, until it has grown.

@@ -18,17 +18,8 @@ pub(crate) static BUILTIN: Builtin<dyn Scheduler> = Builtin {
 /// `MPTCP_SEND_BURST_SIZE`: 64 KiB less a TCP header.
 const BURST: u64 = (1 << 16) - 20;
 
-/// The piece of memory in which an octet of the stream lies ends here: an application writes blocks of 64 KiB, each in pages of 32 KiB less
-/// a header of 40 octets (`mptcp_carve_data_frag`). Linux asks for room in a send buffer once for each piece, in that of the connection
-/// when it is written, in that of a subflow when it is assigned (`mptcp_sendmsg`, `mptcp_sendmsg_frag`).
-pub(crate) fn piece_end(offset: u64) -> u64 {
-    let (block, within) = (offset & !(BLOCK - 1), offset & (BLOCK - 1));
-    block + (within / PIECE * PIECE + PIECE).min(BLOCK)
-}
-
 /// What an application writes at a time ([`Need::Blocks`]), in octets.
 pub const BLOCK: u64 = 1 << 16;
-const PIECE: u64 = (1 << 15) - 40;
 
 #[derive(Debug, Default)]
 struct Linux {
@@ -51,7 +42,7 @@ impl Scheduler for Linux {
         }
         self.average.resize(paths.len(), 0.0);
         let share = |on: usize, left: u64| {
-            let octets = (piece_end(offer.data_nxt) - offer.data_nxt).min(paths[on].fill).min(offer.room());
+            let octets = paths[on].fill.min(offer.room());
             (Some((on, left.saturating_sub(octets))).filter(|b| b.1 > 0), Decision::Queue { on, octets })
         };
         let decision;
@@ -96,7 +87,7 @@ mod tests {
             can_send: true,
             mss: 1000,
             buffered,
-            fill: u64::MAX,
+            fill: 32_728,
             pacing_rate,
             ..Path::default()
         }
@@ -119,14 +110,6 @@ mod tests {
         paths[0].buffered = 1;
         assert!((1..3).all(|_| pick(&mut s, &paths, 1_000_000) == Some(1)));
         assert_eq!(pick(&mut s, &paths, 1_000_000), Some(0));
-    }
-
-    /// A block of 64 KiB lies in two pages of 32 KiB, each with a header of 40 octets, and 80 octets of a third.
-    #[test]
-    fn a_block_lies_in_three_pieces() {
-        let ends = |block: u64| [0, 32_727, 32_728, 65_455, 65_456, 65_535].map(|at| piece_end(block + at) - block);
-        assert_eq!(ends(0), [32_728, 32_728, 65_456, 65_456, 65_536, 65_536]);
-        assert_eq!(ends(5 << 16), ends(0));
     }
 
     #[test]

@@ -830,6 +830,7 @@ fn each_profile_says_whose_it_is() {
         (Profile::Modern, "standards-track RFCs", "RFC 8985, RFC 9937"),
         (Profile::Classic, "version 0.1", "RFC 6675, RFC 6298"),
         (Profile::Linux61, "Linux 6.1", "docs/linux.md"),
+        (Profile::Linux618, "Linux 6.18", "docs/linux.md"),
     ] {
         let (line, from) = profile.described();
         assert!(line.contains(whose) && from == source, "{line}: {from}");

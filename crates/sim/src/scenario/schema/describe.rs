@@ -85,7 +85,7 @@ pub fn keys() -> Vec<Json> {
                 };
                 PROFILES
                     .iter()
-                    .take(3)
+                    .filter(|(name, profile)| profile.name() == *name)
                     .map(|(name, profile)| ((*name).to_owned(), of(*profile).into()))
                     .collect::<serde_json::Map<_, _>>()
             });

@@ -8,7 +8,6 @@ use super::Connection;
 use crate::event::{FallbackCause, SubflowId};
 use crate::mptcp::handshake::{Idle, Member};
 use crate::mptcp::timers::Timer;
-use crate::scheduler::linux::piece_end;
 use crate::tcp::subflow::Subflow;
 use crate::time::Instant;
 
@@ -57,7 +56,7 @@ impl Connection {
         if free.is_some() {
             // Not what probed the peer's window: it would be refused again, and with it what it shares a segment with.
             // Linux resends at most one buffer on behalf of an idle subflow (`mptcp_rtx_head`).
-            let end = self.send.nxt().min(piece_end(self.send.una())).min(self.send.edge());
+            let end = self.send.nxt().min(self.distribution.piece_end(self.send.una())).min(self.send.edge());
             if end > self.send.una() {
                 self.send.repeat(self.send.una(), end);
             }

@@ -21,11 +21,11 @@
 
 use super::{Connection, Outgoing};
 use crate::config::Acknowledgement;
+use crate::config::DSS_ROOM;
 use crate::event::{ArrivalKind, Event, SubflowId};
 use crate::mptcp::dss::Placed;
 use crate::mptcp::handshake::{Join, Member};
 use crate::mptcp::negotiation::Mode;
-use crate::mptcp::recv_stream::DSS_ROOM;
 use crate::mptcp::send_stream::Fin;
 use crate::mptcp::timers::Timer;
 use crate::segment::{DataAck, Dss, Mptcp, Segment};
@@ -175,7 +175,7 @@ impl Connection {
             return None;
         }
         Shortcut::PredictedData.note();
-        if let Some(size) = self.recv.tune(now) {
+        if let Some(size) = self.recv.tune(now, len) {
             let options = if multipath { DSS_ROOM } else { 0 };
             s.acks.open_window(size, u64::from(len) + options);
         }

@@ -7,7 +7,8 @@
 //!
 //! [`RecvStream`]: crate::mptcp::recv_stream::RecvStream
 
-use super::{Connection, DSS_ROOM, MAX_WINDOW, Mode, SubflowId};
+use super::{Connection, MAX_WINDOW, Mode, SubflowId};
+use crate::config::DSS_ROOM;
 use crate::tcp::subflow::Subflow;
 use crate::time::Instant;
 
@@ -72,7 +73,7 @@ impl Connection {
     /// A payload has arrived on `id`: a buffer that tunes itself follows the reader, and the window opens.
     #[inline]
     pub(super) fn tune(&mut self, now: Instant, id: SubflowId, len: u32) {
-        if let Some(size) = self.recv.tune(now) {
+        if let Some(size) = self.recv.tune(now, len) {
             let options = if self.negotiation.is_plain() { 0 } else { DSS_ROOM };
             self.paths.subflows[id].acks.open_window(size, u64::from(len) + options);
         }

@@ -6,10 +6,10 @@ use super::{Distribution, Pick};
 use crate::config::Config;
 use crate::event::{SendBlock, SendKind, SubflowId};
 use crate::mptcp::paths::Paths;
+use crate::mptcp::pieces::Pieces;
 use crate::mptcp::send_stream::SendStream;
 use crate::mptcp::timers::Timer;
 use crate::path::Path;
-use crate::scheduler::linux::piece_end;
 use crate::scheduler::{Assignment, Reach};
 use crate::tcp::subflow::State;
 use crate::time::Instant;
@@ -164,7 +164,8 @@ impl Distribution {
 
     /// Without [`Config::stale_after`] a retransmission timeout shows that a subflow is silent.
     fn look_at_buffers(&self, w: &mut Sending) {
-        w.paths.look_at_buffers(self.reach, w.send, w.config.stale_after == 0);
+        let piece = self.piece_left(w.send.nxt());
+        w.paths.look_at_buffers(self.reach, w.send, piece, w.config.stale_after == 0);
     }
 
     /// The next segment of the data that waits on `id`, if the window of `id` has room.
@@ -244,12 +245,18 @@ impl Distribution {
     // ---- the send buffer ------------------------------------------------------------------------
 
     /// Octets that may be written and not yet acknowledged at data level. Under [`Reach::Memory`]
-    /// the connection holds as many as the largest send buffer of a subflow
-    /// (`mptcp_propagate_sndbuf`).
+    /// the connection holds as many as the largest send buffer of a subflow, or as all of them
+    /// together ([`Deviations::sums_send_buffers`](crate::config::Deviations::sums_send_buffers)).
     #[inline(always)]
     pub fn send_buffer(&self, paths: &Paths, config: &Config) -> u64 {
-        let most = if self.reach == Reach::Memory { paths.memory_at_most() } else { u64::MAX };
-        config.send_buffer.unwrap_or(u64::MAX).min(most)
+        let each = config.send_buffer.unwrap_or(u64::MAX);
+        if self.reach != Reach::Memory {
+            each
+        } else if config.deviations.sums_send_buffers {
+            paths.memory_of_all(each)
+        } else {
+            paths.largest_memory(each)
+        }
     }
 
     /// Octets that the application may write now. `multipath`: the connection is Multipath TCP. As
@@ -260,7 +267,17 @@ impl Distribution {
         if self.reach == Reach::Memory && multipath && self.waits_for_memory(paths, send, config) {
             return 0;
         }
-        self.send_buffer(paths, config).saturating_sub(send.unacknowledged())
+        let room = self.send_buffer(paths, config).saturating_sub(send.unacknowledged());
+        if room == 0 && self.reach == Reach::Memory && send.unassigned() > 0 {
+            return self.pieces.left().min(self.bound(paths, config).saturating_sub(send.unacknowledged()));
+        }
+        room
+    }
+
+    /// Octets that are never exceeded: [`Config::send_buffer`], for each subflow if they add up.
+    fn bound(&self, paths: &Paths, config: &Config) -> u64 {
+        let buffers = if config.deviations.sums_send_buffers { paths.active.len() as u64 } else { 1 };
+        config.send_buffer.map_or(u64::MAX, |each| each.saturating_mul(buffers))
     }
 
     /// Returns true if the application has filled the send buffer, and less than a third of it is
@@ -271,20 +288,36 @@ impl Distribution {
     }
 
     /// Of `octets` that the application writes while there is room for `room`, returns how many are
-    /// taken. Linux asks for room once for each piece (`mptcp_sendmsg`).
+    /// taken.
     #[inline(always)]
     pub fn take(&mut self, paths: &Paths, send: &SendStream, config: &Config, octets: u64, room: u64) -> u64 {
-        let taken = octets.min(room);
-        if self.reach == Reach::Memory { self.take_pieces(paths, send, config, octets, taken) } else { taken }
+        if self.reach == Reach::Memory { self.take_pieces(paths, send, config, octets, room) } else { octets.min(room) }
     }
 
     fn take_pieces(&mut self, paths: &Paths, send: &SendStream, config: &Config, octets: u64, room: u64) -> u64 {
-        let (written, buffered) = (send.written(), send.unacknowledged());
-        let most = config.send_buffer.map_or(u64::MAX, |buffer| buffer.saturating_sub(buffered));
-        let end = room.checked_sub(1).map_or(written, |last| piece_end(written + last));
-        let taken = octets.min(end - written).min(most);
-        self.writer_stopped = buffered + taken >= self.send_buffer(paths, config);
+        let buffer = self.send_buffer(paths, config);
+        let wanted = octets.min(self.bound(paths, config).saturating_sub(send.unacknowledged()));
+        let taken = if room > 0 {
+            self.pieces.write(send.written(), wanted, send.una(), buffer, send.unassigned() > 0)
+        } else {
+            0
+        };
+        if octets > 0 {
+            self.writer_stopped = taken < octets;
+        }
         taken
+    }
+
+    /// Octets from `offset` to the end of its piece of memory ([`Reach::Memory`]; else there are
+    /// no pieces).
+    pub fn piece_left(&self, offset: u64) -> u64 {
+        if self.reach == Reach::Memory { self.pieces.end(offset) - offset } else { u64::MAX }
+    }
+
+    /// Data offset of the end of what the data-level timer repeats from `offset` on: a piece of
+    /// memory (`mptcp_rtx_head`).
+    pub fn piece_end(&self, offset: u64) -> u64 {
+        if self.reach == Reach::Memory { self.pieces.end(offset) } else { Pieces::usual_end(offset) }
     }
 
     /// Returns true if the application has filled the send buffer ([`Reach::Memory`]).

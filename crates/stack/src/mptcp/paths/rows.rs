@@ -71,8 +71,9 @@ impl Paths {
 
     /// Updates all rows as a scheduler sees them that assigns data ahead of the windows: which
     /// subflow takes data, how much is buffered there, and whose buffer has room. `by_timeout`: a
-    /// subflow that has timed out takes no data, whatever the scheduler.
-    pub fn look_at_buffers(&mut self, reach: Reach, send: &SendStream, by_timeout: bool) {
+    /// subflow that has timed out takes no data, whatever the scheduler. `piece`: octets up to the
+    /// end of the next piece of memory.
+    pub fn look_at_buffers(&mut self, reach: Reach, send: &SendStream, piece: u64, by_timeout: bool) {
         let silent = |s: &Subflow| (reach == Reach::Windows || by_timeout) && s.is_stale();
         let takes = |s: &Subflow, m: &Member| m.ready && s.may_send() && !m.idle.stale && !silent(s);
         let regular = self.active().any(|(s, m)| takes(s, m) && !m.is_backup());
@@ -86,7 +87,7 @@ impl Paths {
             row.takes_data = takes(s, m) && !(regular && m.is_backup());
             row.queued = m.ahead.octets();
             row.buffered = m.ahead.used(s.sender.flight_size(), s.sender.burst());
-            row.fill = m.ahead.fill(send.nxt());
+            row.fill = m.ahead.fill(send.nxt()).min(piece);
             row.pacing_rate = s.sender.pacing_rate();
             row.can_send = row.takes_data && (reach == Reach::Windows || row.buffered < m.ahead.memory());
             if reach == Reach::Windows {

@@ -150,7 +150,12 @@ impl Acknowledgements {
             unacked: 0,
             owed: VecDeque::new(),
             quick: 0,
-            offered: config.receive_initial.map_or(u64::MAX, |initial| initial.next_multiple_of(1 << 14)),
+            offered: config.receive_initial.map_or(u64::MAX, |initial| {
+                let initial = initial.next_multiple_of(1 << 14);
+                // `tcp_init_buffer_space`: the window opens from here, less a segment.
+                let kept = if config.acknowledge_on_read { u64::from(config.full_segment()) } else { 0 };
+                if initial > 2 * kept { initial - kept } else { initial }
+            }),
             rtt: None,
             last_echo: None,
             push_acks: config.push_acks,
