@@ -42,6 +42,8 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX
 unexport PYTHONHOME
+# Without bytecode every command that the tests start compiles all modules of the package.
+unexport PYTHONDONTWRITEBYTECODE
 export ANABRANCH_COMMIT := $(shell git describe --always --dirty --exclude='*' 2>/dev/null)
 
 RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \

@@ -1,5 +1,8 @@
 """What tests share: a run, a stored result, and the command run in this process."""
 
+import gc
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib as mpl
@@ -7,9 +10,15 @@ import pytest
 
 import anabranch as ab
 from anabranch.cli import run_command
-from helpers import SEVERAL, TWO_PATHS, Command, Outcome
+from helpers import SEVERAL, TWO_PATHS, Command, Outcome, without_figures
 
 mpl.use("Agg")
+
+
+def pytest_collection_finish() -> None:
+    """Exempt modules and collected tests from garbage collection, which took a tenth of the time of all tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
@@ -52,9 +61,22 @@ def several() -> ab.Run:
     return ab.Scenario.from_toml(SEVERAL).run()
 
 
-@pytest.fixture
-def result(finished: ab.Run, tmp_path: Path) -> Path:
-    """A stored result."""
-    folder = tmp_path / "result"
+@pytest.fixture(scope="session")
+def stored(finished: ab.Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The finished run as a stored result, which no test changes."""
+    folder = tmp_path_factory.mktemp("stored") / "result"
     finished.save(folder)
     return folder
+
+
+@pytest.fixture
+def result(stored: Path, tmp_path: Path) -> Path:
+    """A stored result of the test's own."""
+    return Path(shutil.copytree(stored, tmp_path / "result"))
+
+
+@pytest.fixture
+def no_figures() -> Iterator[None]:
+    """Reports with empty figures, for tests of what else a command does: drawing takes most of its time."""
+    with without_figures():
+        yield

@@ -80,24 +80,46 @@ def far(truth: dict[str, float], answer: dict[str, float], together: list[str]) 
 
 def examine(seed: int, damage: str = "", views: tuple[str, ...] = VIEWS, kind: str | None = None) -> list[Outcome]:
     """Runs the scenario of `seed` and diagnoses what each place saw, with captures damaged as `damage` says."""
-    kind, stratum, draft = draw(seed, kind)
     with tempfile.TemporaryDirectory() as folder:
-        done = _core.run(draft.toml(), f"seed {seed}", [], None, None, None, folder, None, None, False, True)
-        summary = json.loads(done.summary)
-        if not true_shares(summary):
+        return Simulated.of(seed, Path(folder), kind).outcomes(damage, views)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A scenario that was run, with its captures in `folder`."""
+
+    seed: int
+    kind: str
+    stratum: str
+    draft: Draft
+    summary: dict[str, Any]
+    folder: Path
+
+    @classmethod
+    def of(cls, seed: int, folder: Path, kind: str | None = None) -> "Simulated":
+        """Runs the scenario of `seed`, of `kind` if that is named."""
+        kind, stratum, draft = draw(seed, kind)
+        done = _core.run(draft.toml(), f"seed {seed}", [], None, None, None, str(folder), None, None, False, True)
+        return cls(seed, kind, stratum, draft, json.loads(done.summary), folder)
+
+    def outcomes(self, damage: str = "", views: tuple[str, ...] = VIEWS) -> list[Outcome]:
+        """Diagnoses what each place saw, with the captures damaged as `damage` says."""
+        if not true_shares(self.summary):
             return []
-        for file in Path(folder).glob("*.pcapng") if damage else ():
-            degrade(file, file, damage, seed)
-        places = captures(draft, Path(folder))
-        outcomes = []
-        for view in views:
-            try:
-                found = diagnose_captures(places[view])
-            except ValueError:
-                continue
-            if found["connections"]:
-                outcomes.append(_compare((seed, kind, stratum, view), draft, summary, found["connections"][0]))
-    return outcomes
+        with tempfile.TemporaryDirectory() as damaged:
+            for file in self.folder.glob("*.pcapng") if damage else ():
+                degrade(file, Path(damaged, file.name), damage, self.seed)
+            places = captures(self.draft, Path(damaged) if damage else self.folder)
+            outcomes = []
+            for view in views:
+                try:
+                    found = diagnose_captures(places[view])
+                except ValueError:
+                    continue
+                if found["connections"]:
+                    origin = (self.seed, self.kind, self.stratum, view)
+                    outcomes.append(_compare(origin, self.draft, self.summary, found["connections"][0]))
+        return outcomes
 
 
 def captures(draft: Draft, folder: Path) -> dict[str, list[str]]:

@@ -1,10 +1,13 @@
 """Scenarios and types that tests share."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+
+import pytest
 
 from anabranch.sweeps.piece import sealed
 
@@ -81,3 +84,20 @@ def rewrite(file: Path, **changes: object) -> None:
     content = json.loads(file.read_text(encoding="utf-8"))
     del content["sha256"]
     file.write_text(sealed(content | changes), encoding="utf-8")
+
+
+EMPTY = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
+"""A figure that shows nothing."""
+
+
+@contextmanager
+def without_figures() -> Iterator[None]:
+    """Replaces every figure of a run, an analysis, a diagnosis and a sweep by `EMPTY`."""
+    from anabranch.plots import files
+    from anabranch.sweeps import figures
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "drawn", lambda *_: None)
+        patch.setattr(files, "octets", lambda *_: EMPTY)
+        patch.setattr(figures, "image", lambda *_, **__: EMPTY)
+        yield

@@ -1,7 +1,11 @@
 """Helpers for the tests of all studies."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
 
 from anabranch.studies import result, run
 from anabranch.studies.base import Data, Entry, Study
@@ -18,7 +22,9 @@ def quick_data(study: Study, directory: Path) -> Data:
     run.execute(opened)
     drawing = run.Drawing(task, opened)
     data = drawing.finish()
-    drawing.files = {name: run.draw(study, name, data, ("svg",)) for name in task.figures}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "drawn", _kept(run.drawn))
+        drawing.files = {name: run.draw(study, name, data, ("svg",)) for name in task.figures}
     found = result.finished(task, opened, drawing, directory, started=time.monotonic())
     assert found.report is not None
     assert found.sentences
@@ -30,13 +36,26 @@ def quick_data(study: Study, directory: Path) -> Data:
     return data
 
 
+_FIGURES: dict[tuple[str, str], Figure] = {}
+"""Figures that `quick_data` drew, laid out; by the names of their study and their own."""
+
+
+def _kept(draw: Callable[[Study, str, Data], Figure]) -> Callable[[Study, str, Data], Figure]:
+    """Returns `draw` that also keeps each figure in `_FIGURES`."""
+
+    def drawn(study: Study, name: str, data: Data) -> Figure:
+        return _FIGURES.setdefault((study.name, name), draw(study, name, data))
+
+    return drawn
+
+
 def assert_figures_fit(study: Study, data: Data, *names: str) -> None:
     """Asserts that texts of the named figures neither overlap nor leave the figure.
 
     Also asserts that logarithmic axes can be read.
     """
     for name in names:
-        figure = run.drawn(study, name, data)
+        figure = _FIGURES.get((study.name, name)) or run.drawn(study, name, data)
         assert_fits(figure)
         assert_logarithmic_axes_can_be_read(figure)
 

@@ -16,7 +16,7 @@ import pytest
 import anabranch as ab
 from anabranch.comparison.captures import paired
 from anabranch.sentences import sweep as say
-from helpers import SEVERAL, TWO_PATHS, Command
+from helpers import SEVERAL, TWO_PATHS, Command, without_figures
 
 LINUX = Path(__file__).parent.parent / "crates" / "acceptance" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
 AXES: Any = {"recovery": ["none", "dsack"], "path.1.delay": ["10 ms", "80 ms"]}
@@ -28,10 +28,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run and its captures, before and after a change; a sweep before and after; the capture of Linux."""
     base = tmp_path_factory.mktemp("compare")
     two = ab.Scenario.from_toml(TWO_PATHS)
-    for name, scenario in (("before", two), ("after", two.set("path.1.delay", "200 ms"))):
-        run = scenario.run(pcap=base / f"{name}-pcap")
-        run.save(base / name)
-        ab.analyze(sorted((base / f"{name}-pcap").glob("client-*.pcapng"))).save(base / f"{name}-seen")
+    with without_figures():
+        for name, scenario in (("before", two), ("after", two.set("path.1.delay", "200 ms"))):
+            run = scenario.run(pcap=base / f"{name}-pcap")
+            run.save(base / name)
+            ab.analyze(sorted((base / f"{name}-pcap").glob("client-*.pcapng"))).save(base / f"{name}-seen")
     ab.analyze(LINUX).save(base / "linux")
     ab.sweep(BASE, AXES, seeds=6, out=base / "sweep-before")
     ab.sweep(BASE.set("path.0.loss", "2 %"), AXES, seeds=6, out=base / "sweep-after")
@@ -66,6 +67,7 @@ def test_two_analyses_stand_side_by_side(command: Command, there: Path) -> None:
     assert "inferred" in done.out
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_subflows_belong_together_by_their_addresses_whatever_their_order(command: Command, there: Path) -> None:
     turned = ab.Capture.load("before-seen")
     turned.summary["subflows"].reverse()
@@ -99,6 +101,7 @@ def test_connections_of_analyses_are_paired_by_the_server_of_their_first_subflow
     assert [pair.name for pair in paired(first, second)] == ["10.1.0.1:80", "10.1.0.2:443"]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_run_and_its_capture_show_what_both_have(command: Command, there: Path) -> None:
     both_ends = ab.analyze(sorted(Path("before-pcap").glob("*.pcapng")))
     both_ends.save("both-ends")
@@ -179,6 +182,7 @@ def test_sweeps_of_other_axes_are_refused(command: Command, there: Path) -> None
     assert "no seed in common" in command("compare", "sweep-before", "sweep-77").err
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_runs_of_several_connections_are_compared_one_by_one(command: Command, here: Path) -> None:
     several = ab.Scenario.from_toml(SEVERAL)
     several.run().save("one")
@@ -214,6 +218,7 @@ def test_an_analysis_is_drawn_again(command: Command, there: Path) -> None:
     assert "'sequence' is not a figure; choices: cwnd" in command("plot", "before", "--figure", "sequence").err
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_an_analysis_of_one_protocol_is_made_again_with_it(command: Command, here: Path) -> None:
     text = """
         [[path]]
@@ -231,6 +236,7 @@ def test_an_analysis_of_one_protocol_is_made_again_with_it(command: Command, her
         assert command("replay", protocol).out == f"{protocol}: reproduced\n"
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_an_analysis_is_made_again_and_proved(command: Command, here: Path) -> None:
     shutil.copy(LINUX, "linux.pcap")
     assert command("analyze", "linux.pcap", "--out", "seen", "--quiet").status == 0

@@ -9,6 +9,8 @@ import anabranch as ab
 from anabranch.diagnosis.given import CapacityError
 from helpers import Command
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 
 @pytest.fixture(scope="module")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:

@@ -6,12 +6,13 @@ than the bars by what chance may do; the bars are those of `test_the_bars_hold`.
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 import pytest
 
 from anabranch.measures.causes import SENDERS_OWN
 from diagnosis_draw import KINDS, STRATA
-from diagnosis_truth import VIEWS, Outcome, measure, score
+from diagnosis_truth import VIEWS, Outcome, Simulated, measure, score
 
 FIRST = 3_000_000
 
@@ -22,8 +23,13 @@ def few() -> list[Outcome]:
 
 
 @pytest.fixture(scope="module")
-def plain() -> list[Outcome]:
-    return measure(range(FIRST, FIRST + 10), kind="plain")
+def plain_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Simulated]:
+    return [Simulated.of(FIRST + i, tmp_path_factory.mktemp("plain"), "plain") for i in range(10)]
+
+
+@pytest.fixture(scope="module")
+def plain(plain_runs: list[Simulated]) -> list[Outcome]:
+    return [*chain.from_iterable(one.outcomes() for one in plain_runs)]
 
 
 def verdicts(outcomes: Sequence[Outcome], view: str) -> Counter[str]:
@@ -90,8 +96,8 @@ def test_of_wired_paths_most_shares_and_every_capacity_are_right(plain: list[Out
 
 
 @pytest.mark.parametrize("damage", ["missing", "snaplen", "offload"])
-def test_damaged_captures_show_it_too(damage: str) -> None:
-    outcomes = measure(range(FIRST, FIRST + 5), damage=damage, kind="plain")
+def test_damaged_captures_show_it_too(plain_runs: list[Simulated], damage: str) -> None:
+    outcomes = [*chain.from_iterable(one.outcomes(damage) for one in plain_runs[:5])]
     for view in VIEWS:
         counts = verdicts(outcomes, view)
         assert counts["right"] + counts["indistinct"] >= 0.8 * counts.total()

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -49,11 +50,18 @@ queue = "60 packets"
 """
 
 
+@cache
+def twin_of(file: Path) -> str:
+    """The twin of a capture."""
+    twin = ab.diagnose(file, twin=True).twin
+    assert twin is not None
+    return twin
+
+
 @pytest.mark.parametrize("name", ["linux-mptcp-two-paths-snap128.pcap", "linux-mptcp-first-400.pcap"])
 def test_the_twin_of_a_capture_of_linux_is_like_it(name: str) -> None:
-    found = ab.diagnose(DATA / name, twin=True)
-    assert found.twin is not None
-    run = ab.Scenario.from_toml(found.twin).run()
+    twin = twin_of(DATA / name)
+    run = ab.Scenario.from_toml(twin).run()
     capture = ab.analyze(DATA / name).summary
     assert run.summary["goodput_mbps"] == pytest.approx(capture["goodput_mbps"], rel=0.10)
     assert run.summary["ooo_ratio"] == pytest.approx(capture["ooo_ratio"], abs=0.10)
@@ -61,7 +69,7 @@ def test_the_twin_of_a_capture_of_linux_is_like_it(name: str) -> None:
     ours, theirs = ([rate / sum(flows) for rate in flows] for flows in rates)
     assert ours == pytest.approx(theirs, abs=0.10)
     # The emulated paths of crates/acceptance/tests/data/README.md.
-    links = ab.Scenario.from_toml(found.twin).check()["links"]
+    links = ab.Scenario.from_toml(twin).check()["links"]
     assert [link["up"]["delay_s"] for link in links] == pytest.approx([0.1, 0.01], rel=0.05)
     if "two-paths" in name:
         assert [link["up"]["rate_bps"] for link in links] == pytest.approx([5e6, 2e6], rel=0.05)
@@ -244,9 +252,8 @@ def test_the_twin_of_an_outage_has_it_at_its_time(tmp_path: Path) -> None:
     assert 4.5 < up < 8.0
 
 
-def test_what_no_packet_says_is_unknown(tmp_path: Path) -> None:
-    twin = ab.diagnose(LINUX, twin=True).twin
-    assert twin is not None
+def test_what_no_packet_says_is_unknown() -> None:
+    twin = twin_of(LINUX)
     keys = ("profile", "controller", "scheduler")
     lines = [line for line in twin.splitlines() if line.split(" ")[0] in keys]
     assert len(lines) >= 2  # a profile only if the run is likest with one

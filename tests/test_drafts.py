@@ -14,7 +14,10 @@ import anabranch as ab
 from anabranch.results import drafts
 from helpers import Command
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and links as POSIX has them")
+pytestmark = [
+    pytest.mark.usefixtures("no_figures"),
+    pytest.mark.skipif(sys.platform == "win32", reason="signals and links as POSIX has them"),
+]
 
 ENDLESS = """
 duration = "1000 h"

@@ -9,6 +9,7 @@ import anabranch as ab
 from anabranch.sentences import sweep as say
 from helpers import Command
 
+pytestmark = pytest.mark.usefixtures("no_figures")
 ROOT = Path(__file__).parent.parent
 CAPTURE = ROOT / "crates" / "acceptance" / "tests" / "data" / "linux-mptcp-first-400.pcap"
 SCENARIO = """

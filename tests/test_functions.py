@@ -103,6 +103,7 @@ def test_a_goal_that_is_none_is_refused(goal: str) -> None:
         ab.recommend(LINES, goal=goal, runs=1)
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_runs_are_compared_from_folders_and_at_hand(command: Command, tmp_path: Path) -> None:
     one, other = SMALL.run(), SMALL.set("path.1.rate", "4 Mbit/s").run()
     one.save(tmp_path / "one")

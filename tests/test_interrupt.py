@@ -1,10 +1,10 @@
 """Ctrl-C ends a run at once, says what was kept, and leaves nothing half done."""
 
-import functools
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -24,33 +24,40 @@ rate = "1 Gbit/s"
 """
 
 
-@functools.cache
-def start_takes() -> float:
-    """Seconds of a whole command on this machine, modules compiled, with room for a busy moment."""
-    for _ in range(2):
-        start = time.monotonic()
-        subprocess.run([sys.executable, "-m", "anabranch", "demo"], check=True, capture_output=True)
-    return 2 * (time.monotonic() - start) + 0.3
+# The command, which makes the file `mark` the moment it enters the engine.
+NOTED = """
+import pathlib, sys
+from anabranch import _core
+run = _core.run
+def noted(*arguments, **named):
+    pathlib.Path({mark!r}).touch()
+    return run(*arguments, **named)
+_core.run = noted
+sys.argv[1:] = {arguments!r}
+from anabranch.__main__ import main
+main()
+"""
 
 
 def interrupted(folder: Path, *arguments: str, grown: str | None = None) -> tuple[float, int, str, str]:
     """Seconds from the signal to the end, status, and what was printed.
 
-    The signal is sent when a file whose name matches `grown` has grown, or after what a start takes.
+    The signal is sent when a file whose name matches `grown` has grown, or 0.2 s after the engine was entered.
     """
     (folder / "endless.toml").write_text(ENDLESS, encoding="utf-8")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "anabranch", "run", "endless.toml", *arguments],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    until = time.monotonic() + (60 if grown else start_takes())
-    while time.monotonic() < until:
-        if grown and any(file.stat().st_size > 1000 for file in folder.glob(grown)):
-            break
-        time.sleep(0.01)
+    with tempfile.TemporaryDirectory() as aside:
+        mark = Path(aside, "entered")
+        code = NOTED.format(mark=str(mark), arguments=["run", "endless.toml", *arguments])
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        until = time.monotonic() + 60
+        while time.monotonic() < until and process.poll() is None:
+            if any(file.stat().st_size > 1000 for file in folder.glob(grown)) if grown else mark.exists():
+                break
+            time.sleep(0.01)
+        if not grown:
+            time.sleep(0.2)
     assert process.poll() is None, process.communicate()
     start = time.monotonic()
     process.send_signal(signal.SIGINT)

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from anabranch.runs.store import RunDraft
 from helpers import TWO_PATHS, Command
 from test_interrupt import ENDLESS
 
+pytestmark = pytest.mark.usefixtures("no_figures")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks and signals")
 QUICK = ("--set", "transfer.bytes=20 kB", "--quiet")
 
@@ -143,7 +145,7 @@ def test_a_signal_ends_a_run_as_ctrl_c_does(tmp_path: Path, name: str) -> None:
         while process.poll() is None and not any(
             f.stat().st_size > 1000 for f in tmp_path.glob(".events.txt.*.partial")
         ):
-            pass
+            time.sleep(0.01)
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
     finally:

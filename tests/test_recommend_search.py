@@ -68,7 +68,7 @@ def answer_of(text: str) -> str:
     return re.sub(rf"({say.AGAIN}\n).*", r"\1", text)
 
 
-@pytest.mark.parametrize("runs", [7, 33, 61])
+@pytest.mark.parametrize("runs", [7, 33, pytest.param(61, marks=pytest.mark.long)])
 def test_the_same_number_of_runs_gives_the_same_answer_whatever_the_machine(
     runs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from anabranch.plots import axis
 from anabranch.sweeps import figures, report
 from anabranch.sweeps.document import read
 from anabranch.sweeps.plan import Axes
-from helpers import Command, Page
+from helpers import Command, Page, without_figures
 
 #  2 controllers x 3 delays x 4 seeds; path 0 loses 1 %, so that seeds differ
 BASE = ab.Scenario.two_path("5 Mbit/s, 40 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="500 kB")
@@ -175,7 +175,8 @@ def test_a_sweep_leaves_a_report_that_loads_nothing(command: Command, folder: Pa
     assert command("plot", "my sweep").status == 0
     assert Path("my sweep/report.html").read_text(encoding="utf-8") == before
     # The same command goes on, though there are now files that are no runs.
-    assert command("sweep", "sweep.toml", "--out", "my sweep", "--seeds", "5").status == 0
+    with without_figures():
+        assert command("sweep", "sweep.toml", "--out", "my sweep", "--seeds", "5").status == 0
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,8 @@ def test_the_sweep_in_the_report_is_the_sweep_that_was_run(here: Path, axes: Axe
 
 
 def test_plot_draws_a_sweep_as_it_is_told(command: Command, folder: Path) -> None:
-    command("sweep", "sweep.toml", "--out", "kept", "--quiet")
+    with without_figures():
+        command("sweep", "sweep.toml", "--out", "kept", "--quiet")
     small = ("--width", "88 mm", "--height", "60 mm", "--no-title", "--format", "pdf", "--out", "paper")
     assert command("plot", "kept", "--figure", "completion_s", "--over", "controller", *small).status == 0
     pdf = Path("paper/completion_s.pdf").read_bytes()

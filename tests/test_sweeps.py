@@ -25,6 +25,7 @@ from anabranch.sweeps.memory import Memory
 from anabranch.sweeps.paired import interval, student
 from helpers import Command, rewrite
 
+pytestmark = pytest.mark.usefixtures("no_figures")
 BASE = ab.Scenario.two_path("5 Mbit/s, 20 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="100 kB")
 SWEEP = """
 scenario = "base.toml"

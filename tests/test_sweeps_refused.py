@@ -10,6 +10,7 @@ from anabranch import _core
 from anabranch.sweeps import dataset
 from helpers import Command
 
+pytestmark = pytest.mark.usefixtures("no_figures")
 BASE = ab.Scenario.two_path("5 Mbit/s, 20 ms, loss 1 %", "2 Mbit/s, 10 ms", transfer="100 kB")
 ENGINE = _core.run
 SWEEP = """

@@ -61,6 +61,7 @@ for line in sys.stdin:
 """
 ASIDE = ["wall_s", "machine"]
 ENGINE = _core.run
+pytestmark = pytest.mark.usefixtures("no_figures")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork and no file-size limits")
 
 

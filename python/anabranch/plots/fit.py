@@ -164,6 +164,17 @@ class Fitted(ConstrainedLayoutEngine):
             ax.set_in_layout(True)  # which axes that are placed by hand are not
 
 
+def settle(figure: Figure) -> None:
+    """Lay `figure` out and take its layout engine away, so that saving it draws it once and lays nothing out again.
+
+    A figure that keeps any layout engine, even matplotlib's placeholder, is drawn twice when it is saved.
+    """
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+    figure.set_layout_engine(None)
+
+
 def _every_axis(fig: Figure) -> "Iterator[Axis]":
     for ax in fig.axes:
         yield from (ax.xaxis, ax.yaxis)

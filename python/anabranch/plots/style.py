@@ -258,5 +258,4 @@ def align(figure: "Figure") -> None:
     (ax,) = figure.axes
     left, right = (letters(ax) / 10 * margin for margin in MARGINS)
     figure.set_layout_engine(fit.Fitted((left, right)))
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    fit.settle(figure)

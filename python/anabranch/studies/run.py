@@ -263,8 +263,7 @@ def drawn(study: Study, name: str, data: Data) -> "Figure":
 
     figure = Canvas(layout=fit.Fitted())
     study.figures[name].draw(data, figure)
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    fit.settle(figure)
     return figure
 
 
