@@ -117,8 +117,6 @@ def _class(function: Any, memory: int, asks: str, needs: tuple[str, ...]) -> typ
     place = place_of(function)
     if not (isinstance(memory, int) and 0 <= memory <= 1_000_000):
         raise AlgorithmError(f"{place}: memory is {memory!r}; give a whole number from 0 to 1000000")
-    if asks not in ("always", "choices"):
-        raise AlgorithmError(f'{place}: asks is {asks!r}; choices: "always", "choices"')
     if memory and asks == "choices":
         raise AlgorithmError(f'{place}: asks = "choices" is for schedulers without a memory; leave out one of both')
     return type(

@@ -78,6 +78,13 @@ def check(cls: type) -> None:
         raise AlgorithmError(f"{place} has no method {name}{_signature(_base(cls), name)}; a {cls.kind} needs it")
     if isinstance(cls.needs, str):
         raise AlgorithmError(f'{place}: needs is "{cls.needs}"; write needs = ("{cls.needs}",)')
+    if not (isinstance(cls.needs, tuple | list) and all(isinstance(word, str) for word in cls.needs)):
+        raise AlgorithmError(f"{place}: needs is {cls.needs!r}; write a tuple of words")
+    for name in ("label", "source"):
+        if not isinstance(getattr(cls, name), str):
+            raise AlgorithmError(f"{place}: {name} is {getattr(cls, name)!r}; write a text")
+    if getattr(cls, "asks", "always") not in ("always", "choices"):
+        raise AlgorithmError(f'{place}: asks is {cls.asks!r}; choices: "always", "choices"')  # type: ignore[attr-defined]
     for name, own in _methods(cls):
         wanted = list(inspect.signature(getattr(_base(cls), name)).parameters)
         try:

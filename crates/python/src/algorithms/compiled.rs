@@ -59,7 +59,7 @@ impl CompiledScheduler {
             memory: vec![0.0; memory],
             before: vec![0.0; memory],
             rows: Vec::new(),
-            remembers: instance.ask(py, "remembers")?,
+            remembers: instance.asked_truth(py, "remembers")?,
             instance,
         })
     }

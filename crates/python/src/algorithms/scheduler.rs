@@ -61,8 +61,8 @@ impl PyScheduler {
             on_acked: instance.overridden(py, "on_acked")?,
             on_lost: instance.overridden(py, "on_lost")?,
             reach,
-            resends: instance.ask(py, "resends")?,
-            remembers: instance.ask(py, "remembers")?,
+            resends: instance.asked_truth(py, "resends")?,
+            remembers: instance.asked_truth(py, "remembers")?,
             seen: None,
             instance,
         })
