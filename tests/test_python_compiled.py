@@ -178,14 +178,14 @@ def test_without_numba_the_message_says_how_it_is_installed(monkeypatch: pytest.
 def test_a_function_that_cannot_be_compiled_is_refused_before_the_run() -> None:
     @ab.compiled
     def unknown(offer, paths):
-        return paths[0].strr
+        return paths[0].srt
 
     @ab.compiled
     def nothing(offer, paths):
         return 0 if paths[0].can_send else None
 
     for cls, said in (
-        (unknown, r"unknown cannot be compiled: a row has no column strr; did you mean `srtt`\?"),
+        (unknown, r"unknown cannot be compiled: a row has no column srt; did you mean `srtt`\?"),
         (nothing, r"returns no value on some way"),
     ):
         with pytest.raises(ab.AlgorithmError, match=said):
@@ -205,7 +205,11 @@ def test_what_a_compiled_scheduler_does_wrong_ends_the_run_with_value_and_time()
     @ab.compiled(memory=1)
     def beyond(offer, paths, memory):
         memory[0] += 1
-        return 0 if paths[int(memory[0] / 50)].can_send else 1
+        if paths[int(memory[0] / 50)].cwnd > 0:
+            for i in range(len(paths)):
+                if paths[i].can_send:
+                    return i
+        return ab.WAIT
 
     with pytest.raises(ab.AlgorithmError, match=r"scheduler blind, at \S+ s of .*: chose subflow 0, which cannot send"):
         LOSSY.set("connection.scheduler", blind).run()
