@@ -234,7 +234,8 @@ def entry(offer, paths, many, memory, parameters, raised):
 def _words(returned: Any) -> str:
     """A type of numba in a message."""
     text = str(returned)
-    return "no value on some way through it" if "none" in text.lower() else f"values of type {text}"
+    without = text.lower().startswith(("none", "optional"))
+    return "no value on some way through it" if without else f"values of type {text}"
 
 
 def _first(error: Exception) -> str:
