@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
-from anabranch.algorithms.references import KINDS
+from anabranch.algorithms.base import KINDS
 from anabranch.conformance.check import check
 from anabranch.conformance.scenarios import scenarios
 from anabranch.sweeps.plan import Options

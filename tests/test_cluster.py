@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import anabranch as ab
-from anabranch.install.optional_deps import ClusterError
+from anabranch.execution.optional_deps import ClusterError
 from anabranch.sweeps import cluster, plan
 from anabranch.sweeps.plan import Options
 from anabranch.sweeps.task import Record, Task

@@ -115,6 +115,48 @@ def test_a_wrong_window_is_an_error_with_its_value(window: float) -> None:
         LOSSY.set("connection.controller", Wrong).run()
 
 
+@pytest.mark.parametrize(
+    ("kind", "method", "value", "said"),
+    [
+        ("scheduler", "resends", "yes", r"resends\(\) returned 'yes'; return True or False"),
+        ("scheduler", "remembers", 3.5, r"remembers\(\) returned 3.5; return True or False"),
+        ("scheduler", "reach", 1, r'reach\(\) returned 1; return "room", "memory" or "windows"'),
+        ("controller", "reduces_itself", None, r"reduces_itself\(\) returned None; return True or False"),
+        ("controller", "pacing", "fast", r"pacing\(\) returned 'fast'; return octets per second above 0, or None"),
+        ("controller", "pacing", math.nan, r"pacing\(\) returned nan; return octets per second above 0, or None"),
+        ("controller", "snapshot", "me", r"snapshot\(\) returned 'me'; return a copy of self"),
+    ],
+)
+def test_a_wrong_answer_is_an_error_with_its_value(kind: str, method: str, value: object, said: str) -> None:
+    base = {"scheduler": First, "controller": Reno}[kind]
+    wrong = type("Wrong", (base,), {method: lambda self: value, "needs": ("departures",) if method == "pacing" else ()})
+    with pytest.raises(ab.AlgorithmError, match=f"{kind} Wrong, at .* s of virtual time: {said}"):
+        LOSSY.set(f"connection.{kind}", wrong).run()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("needs", 5, "needs is 5; write a tuple of words"),
+        ("label", 5, "label is 5; write a text"),
+        ("source", None, "source is None; write a text"),
+        ("asks", "sometimes", 'asks is \'sometimes\'; choices: "always", "choices"'),
+    ],
+)
+def test_a_wrong_attribute_of_a_class_is_refused(name: str, value: object, said: str) -> None:
+    with pytest.raises(ab.AlgorithmError, match=said):
+        LOSSY.set("connection.scheduler", type("Wrong", (First,), {name: value}))
+
+
+def test_a_window_that_is_no_number_is_an_error_with_its_value() -> None:
+    class Wrong(Reno):
+        def on_congestion(self, congestion, paths, me):
+            self.cwnd = "large"
+
+    with pytest.raises(ab.AlgorithmError, match=r"controller Wrong, at .*: set self\.cwnd to 'large'; it is a number"):
+        LOSSY.set("connection.controller", Wrong).run()
+
+
 def test_a_path_that_cannot_send_is_an_error_that_names_it() -> None:
     class Blind(ab.Scheduler):
         def pick(self, offer):

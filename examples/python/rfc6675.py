@@ -27,7 +27,7 @@ class Rfc6675(ab.Detector):
 
     def on_timeout(self, now, board, sender):
         """Mark everything that is not SACKed."""
-        board.mark_all_lost(sender.snd_una, sender.snd_nxt)
+        board.mark_all_lost()
 
     def limited_transmit(self, duplicates):
         """Send one new segment for each of the first two duplicates (RFC 3042 2)."""

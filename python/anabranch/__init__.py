@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anabranch import plots
     from anabranch._core import AlgorithmError, Move, Penalise, Queue, Reordered, Resend, RunError, SendAll, Wait
     from anabranch.algorithms import math as math
+    from anabranch.algorithms.compiled import WAIT, compiled
     from anabranch.algorithms.controller import Controller
     from anabranch.algorithms.detector import Detector
     from anabranch.algorithms.judge import Judge
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "WAIT",
     "AlgorithmError",
     "Capture",
     "CaptureError",
@@ -71,6 +73,7 @@ __all__ = [
     "__version__",
     "analyze",
     "compare",
+    "compiled",
     "diagnose",
     "load",
     "math",
@@ -81,6 +84,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "WAIT": "anabranch.algorithms.compiled",
     "AlgorithmError": "anabranch._core",
     "Capture": "anabranch.captures.capture",
     "CaptureError": "anabranch.captures.capture",
@@ -112,6 +116,7 @@ _HOME = {
     "Wait": "anabranch._core",
     "analyze": "anabranch.captures.capture",
     "compare": "anabranch.comparison",
+    "compiled": "anabranch.algorithms.compiled",
     "diagnose": "anabranch.diagnosis",
     "load": "anabranch.runs.run",
     "recommend": "anabranch.recommendation",

@@ -698,7 +698,7 @@ class Scoreboard:
         """
     def mark_lost(self, seq: int) -> None:
         """Mark the segment that begins at `seq` lost, and its latest retransmission. A SACKed segment is not marked."""
-    def mark_all_lost(self, snd_una: int, snd_nxt: int) -> None:
+    def mark_all_lost(self) -> None:
         """Mark all segments lost that are not SACKed, as after a timeout.
 
         Those from `snd_una` to `snd_nxt`, which are `sender.snd_una` and `sender.snd_nxt`.
@@ -765,6 +765,7 @@ class Penalise:
 
     def __init__(self, on: int) -> None: ...
 
+def columns() -> tuple[list[str], list[str]]: ...
 def conform(algorithm: object) -> str | None: ...
 def window_adjust(controller: object, adjust: Adjust) -> None: ...
 def window_slow_start(controller: object, ack: AckSample) -> None: ...

@@ -343,8 +343,8 @@ fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDic
     Ok(dict)
 }
 
-/// Runs a scenario. Without the GIL, but for signals and `poll`, unless it has algorithms written
-/// in Python. Without `shortcuts` the engine takes no short paths, which changes no result.
+/// Runs a scenario. Without the GIL, but for signals and `poll`, unless the engine calls methods of
+/// algorithms written in Python. Without `shortcuts` the engine takes no short paths, which changes no result.
 #[pyfunction]
 #[pyo3(signature = (
     text, name, overrides, seed=None, trace=None, poll=None, pcap=None, timeout=None, memory=None, series=true, causes=false,
@@ -371,7 +371,7 @@ fn run(
     let known = algorithms::registries(&algorithms, &state)?;
     let budget = Limits { no_series: !series, causes, ..limits(timeout, memory)? }.begin();
     let mut scenario = read(py, &text, &name, &overrides, seed, &known, &budget)?;
-    algorithms::settle(&mut scenario, &algorithms, &state)?;
+    algorithms::bind_to_connections(&mut scenario, &algorithms, &state)?;
     if !shortcuts {
         scenario = without_shortcuts(&scenario);
     }
@@ -417,8 +417,8 @@ fn run(
             (outcome, summary)
         })
     };
-    // Algorithms in Python are called so often that their run keeps the lock.
-    let done = if algorithms.is_empty() { py.detach(work) } else { work() };
+    // Methods of Python are called so often that their run keeps the lock.
+    let done = if algorithms::call_no_python(&algorithms)? { py.detach(work) } else { work() };
     if let Some(fault) = state.take_fault() {
         return Err(algorithms::raised(py, fault));
     }

@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from random import Random
 
 
+KINDS = ("controller", "scheduler", "detector", "reduction", "judge")
+"""The kinds of algorithms; the base class of each has its name, with a capital letter."""
+
+
 def of_package(cls: type) -> bool:
     """Whether a class is one of those of this package, which users derive from."""
     module = sys.modules.get(cls.__module__)
@@ -32,6 +36,8 @@ class Algorithm:
     """
 
     kind: ClassVar[str] = ""
+    compiled: ClassVar[bool] = False
+    """The engine calls machine code, not methods."""
     label: ClassVar[str] = ""
     source: ClassVar[str] = ""
     needs: ClassVar[tuple[str, ...]] = ()
@@ -92,6 +98,10 @@ class Algorithm:
             if method in vars(base):
                 return not of_package(base)
         return False
+
+    @classmethod
+    def _prepare(cls) -> None:
+        """Make ready to run here; raise AlgorithmError if that is not possible."""
 
     @classmethod
     def create(cls, values: "dict[str, float]", attributes: "dict[str, Any]") -> Self:

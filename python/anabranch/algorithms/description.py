@@ -2,17 +2,18 @@
 
 import inspect
 import re
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from anabranch._core import AlgorithmError
-from anabranch.algorithms.base import Algorithm, of_package
+from anabranch.algorithms.base import KINDS, Algorithm, of_package
 from anabranch.algorithms.parameter import parameters_of
 
 if TYPE_CHECKING:
     from anabranch._core import Recorder
 
 
-BASES = "ab.Controller, ab.Scheduler, ab.Detector, ab.Reduction or ab.Judge"
+BASES = " or ".join((", ".join(f"ab.{kind.capitalize()}" for kind in KINDS[:-1]), f"ab.{KINDS[-1].capitalize()}"))
 """What a message about a class that is none of these says."""
 
 
@@ -29,6 +30,7 @@ class Description:
         check(cls)
         self.cls = cls
         self.kind = cls.kind
+        self.compiled = cls.compiled
         self.name = name or reference_of(cls)
         self.label = cls.label or cls.__name__
         documented = next((vars(c).get("__doc__") for c in cls.__mro__ if not _own(c)), None)
@@ -59,8 +61,8 @@ def _own(cls: type) -> bool:
     return cls is object or of_package(cls)
 
 
-def place_of(cls: type) -> str:
-    """Where messages say that a class is: its file, if a scenario named the file, else its module."""
+def place_of(cls: type | FunctionType) -> str:
+    """Where messages say that a class or a function is: its file, if a scenario named the file, else its module."""
     name = getattr(cls, "__qualname__", str(cls))
     of_file = re.fullmatch(r"anabranch_file_(.+)_[0-9a-f]+", cls.__module__)
     return f"{of_file[1]}.py:{name}" if of_file else f"{cls.__module__}.{name}"
@@ -76,6 +78,13 @@ def check(cls: type) -> None:
         raise AlgorithmError(f"{place} has no method {name}{_signature(_base(cls), name)}; a {cls.kind} needs it")
     if isinstance(cls.needs, str):
         raise AlgorithmError(f'{place}: needs is "{cls.needs}"; write needs = ("{cls.needs}",)')
+    if not (isinstance(cls.needs, tuple | list) and all(isinstance(word, str) for word in cls.needs)):
+        raise AlgorithmError(f"{place}: needs is {cls.needs!r}; write a tuple of words")
+    for name in ("label", "source"):
+        if not isinstance(getattr(cls, name), str):
+            raise AlgorithmError(f"{place}: {name} is {getattr(cls, name)!r}; write a text")
+    if getattr(cls, "asks", "always") not in ("always", "choices"):
+        raise AlgorithmError(f'{place}: asks is {cls.asks!r}; choices: "always", "choices"')  # type: ignore[attr-defined]
     for name, own in _methods(cls):
         wanted = list(inspect.signature(getattr(_base(cls), name)).parameters)
         try:
@@ -85,6 +94,7 @@ def check(cls: type) -> None:
                 f"{place}.{name}{inspect.signature(own)} takes other arguments than the engine gives; "
                 f"define {name}{_signature(_base(cls), name)}"
             ) from None
+    cls._prepare()
 
 
 def _base(cls: type[Algorithm]) -> type[Algorithm]:

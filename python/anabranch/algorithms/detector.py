@@ -33,7 +33,7 @@ class Detector(Algorithm, ABC):
     ...         return "loss" if ack.duplicate and board.front_is_lost() else "nothing"
     ...
     ...     def on_timeout(self, now, board, sender):
-    ...         board.mark_all_lost(sender.snd_una, sender.snd_nxt)
+    ...         board.mark_all_lost()
     ...
     ...     def limited_transmit(self, duplicates):
     ...         return min(duplicates, 5)

@@ -33,6 +33,7 @@ def identity(cls: type) -> str:
 
 def _parts(value: Any, seen: dict[int, None]) -> list[str]:
     """Texts that change when `value` changes."""
+    value = getattr(value, "py_func", value)  # of a function that numba compiles
     if isinstance(value, str | int | float | bool | bytes | Parameter | type(None)):
         return [repr(value)]
     if id(value) in seen:

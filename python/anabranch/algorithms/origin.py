@@ -11,7 +11,7 @@ from typing import Any
 from anabranch._core import AlgorithmError
 from anabranch.algorithms.description import Description
 from anabranch.algorithms.identity import identity
-from anabranch.algorithms.references import load, shown
+from anabranch.algorithms.references import load, short_name
 
 
 def origin(found: Description) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def same(stored: Mapping[str, Any], folder: Path, python: str) -> str:
     same_python = platform.python_version_tuple()[:2] == tuple(python.split(".")[:2])
     if same_python and identity(cls) != stored["sha256"]:
         raise AlgorithmError(
-            f"{what}: code that {shown(name)} uses was changed after the run "
+            f"{what}: code that {short_name(name)} uses was changed after the run "
             f"(SHA-256 {identity(cls)[:12]}, then {stored['sha256'][:12]}); {remedy}"
         )
     return reference
@@ -90,6 +90,7 @@ class StandIn:
 
     def __init__(self, stored: Mapping[str, Any]) -> None:
         self.kind = stored["kind"]
+        self.compiled = False
         self.name = stored["name"]
         self.label = stored["label"]
         self.summary = f"{self.kind} {self.label}, written in Python"

@@ -8,15 +8,13 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from anabranch._core import AlgorithmError
-from anabranch.algorithms.base import Algorithm
+from anabranch.algorithms.base import KINDS, Algorithm
 from anabranch.algorithms.description import BASES, Description, reference_of
 from anabranch.algorithms.parameter import parameters_of
-
-KINDS = ("controller", "scheduler", "detector", "reduction", "judge")
 
 _PERHAPS = re.compile(r":\s*[^\W\d][\w.<>]*\s*[\"']|\.py\s*[\"']")
 """What a document that names a class holds; few others do."""
@@ -122,10 +120,10 @@ def is_reference(name: str) -> bool:
     return name.endswith(".py") or _REFERENCE.fullmatch(name) is not None
 
 
-def shown(name: str) -> str:
+def short_name(name: str) -> str:
     """What tables call an algorithm that a scenario names: a class without its file or module.
 
-    >>> shown("min-rtt"), shown("work/mine.py:Mine"), shown("package.module:Outer.Inner")
+    >>> short_name("min-rtt"), short_name("work/mine.py:Mine"), short_name("package.module:Outer.Inner")
     ('min-rtt', 'Mine', 'Inner')
     """
     found = _REFERENCE.fullmatch(name)
@@ -171,10 +169,13 @@ def load(reference: str, beside: Path = Path()) -> type[Algorithm]:
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part, None)
+    if isinstance(found, FunctionType):  # `Fast = ab.compiled(found)`
+        found = next((cls for cls in _algorithms(module) if vars(cls).get("function") is found), found)
+    name_of_class = short_name(reference)
     if not isinstance(found, type) and (place == "__main__" or "<locals>" in name):
         raise AlgorithmError(
-            f"class {shown(reference)} is not here: it was defined in a notebook, a script or a function; "
-            f'define it again and give it to `set`, such as scenario.set("connection.scheduler", {shown(reference)})'
+            f"class {name_of_class} is not here: it was defined in a notebook, a script or a function; "
+            f'define it again and give it to `set`, such as scenario.set("connection.scheduler", {name_of_class})'
         )
     if not isinstance(found, type):
         choices = ", ".join(cls.__name__ for cls in _algorithms(module)) or "none"

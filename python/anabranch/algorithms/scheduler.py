@@ -73,3 +73,7 @@ class Scheduler(Algorithm, ABC):
 
     def on_lost(self, now: float, subflow: int, octets: int) -> None:
         """`octets` octets were marked lost on `subflow` at virtual time `now` (s)."""
+
+    def _machine_code(self) -> tuple[int, int, list[float]] | None:
+        """What the engine calls instead of the methods, if the scheduler is compiled."""
+        return None

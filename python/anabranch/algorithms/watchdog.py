@@ -14,8 +14,9 @@ from anabranch._core import RunError
 
 T = TypeVar("T")
 
-_GRACE = 0.3
-"""Seconds after a timeout in which the engine, which holds its results together, ends a run by itself."""
+_RAISE_AFTER = 0.3
+"""Seconds after a timeout until the exception is raised; the engine, which holds its results together, may end the run
+before."""
 _AGAIN = 0.1
 """Seconds after which an algorithm that caught the exception gets it again."""
 
@@ -35,7 +36,7 @@ class _Watch:
 
     def wait(self, timeout: float) -> None:
         """End the call after `timeout` seconds."""
-        if not self.over.wait(timeout + _GRACE):
+        if not self.over.wait(timeout + _RAISE_AFTER):
             while self._strike():
                 self.over.wait(_AGAIN)
 

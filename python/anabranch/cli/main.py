@@ -42,7 +42,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
     from anabranch import _core
     from anabranch.cli.common import Interrupted
     from anabranch.execution import interrupt
-    from anabranch.install.optional_deps import ClusterError, MissingError, missing
+    from anabranch.execution.optional_deps import ClusterError, MissingError, missing
     from anabranch.kernel import KernelError
     from anabranch.results.directory import FULL, ResultError, why
     from anabranch.traces.reading import TraceError

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
     from anabranch.runs.run import Run
 
-_GRACE = 2.0
-"""Seconds after ``--timeout`` in which a run ends by itself, and says what it was at."""
+_EXIT_AFTER = 2.0
+"""Seconds after ``--timeout`` until the command ends the process. A run may end before by itself, and say what it was
+at."""
 
 
 @cli.command()
@@ -159,7 +160,7 @@ def _run(
                 return say.TRACE_KEPT(file=trace)
             return interrupt.NOTHING
 
-        last = None if timeout is None else timeout + _GRACE
+        last = None if timeout is None else timeout + _EXIT_AFTER
         with (
             _writing(trace, pcap),
             engine(kept, quiet=quiet) as poll,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anabranch import _core
-from anabranch.algorithms.references import KINDS
+from anabranch.algorithms.base import KINDS
 from anabranch.cli.common import is_sweep, key_and_value, read_scenario, set_option
 from anabranch.cli.group import Choice, cli
 from anabranch.execution import interrupt

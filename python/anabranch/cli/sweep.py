@@ -10,7 +10,7 @@ from anabranch.cli.common import Interrupted, command_line, format_option, refus
 from anabranch.cli.group import EXIT_FAILED, cli
 from anabranch.cli.lines import sweep_progress
 from anabranch.execution import interrupt
-from anabranch.install.optional_deps import ClusterError
+from anabranch.execution.optional_deps import ClusterError
 from anabranch.scenario import ScenarioError
 from anabranch.sentences import sweep as say
 from anabranch.sentences.nearest import hint

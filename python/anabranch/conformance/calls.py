@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import math
 import random
 import sys
 import types
@@ -99,27 +100,54 @@ class Calls:
             self.found[what] = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
 
 
-def powers(cls: type) -> Iterator[tuple[str, str]]:
-    """Place of each ``**`` in the methods of a class and the functions of its module, and what is wrong.
+def inexact(cls: type) -> Iterator[tuple[str, str]]:
+    """Place of what differs between machines and shows in the code of a class, and what is wrong with it.
 
-    Powers of real numbers come from the platform's libm, also with a whole exponent: its last bit differs between
-    machines. A power of a whole number that is written in the code is left out.
+    Powers of real numbers come from the platform's libm, also with a whole exponent. A power of a whole number that is
+    written in the code is left out. Calls of machine code are not seen while it runs, so in a compiled scheduler calls
+    of `math` and numpy are looked for here.
     """
     module = sys.modules.get(cls.__module__)
     own = inspect.getmembers(module, lambda one: inspect.isfunction(one) and one.__module__ == cls.__module__)
     for _, function in (*inspect.getmembers(cls, inspect.isfunction), *own):
         if is_of_user(function.__code__.co_filename):
-            yield from _powers_in(function.__code__)
+            for node, place in _nodes(function.__code__):
+                if _is_power(node):
+                    yield place, _POWER
+    for function in _machine_code(cls):
+        for node, place in _nodes(function.__code__):
+            name = node.attr if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) else ""
+            module = function.__globals__.get(node.value.id) if name else None  # type: ignore[attr-defined]
+            if module is math and name not in _EXACT and callable(getattr(math, name, None)):
+                yield place, _libm(name)
 
 
-def _powers_in(code: types.CodeType) -> Iterator[tuple[str, str]]:
+def _machine_code(cls: type) -> Iterator[types.FunctionType]:
+    """Functions of the user that the machine code of a compiled scheduler consists of."""
+    function = getattr(cls, "function", None)
+    left, seen = [function] if getattr(cls, "compiled", False) else [], set[int]()
+    while left:
+        one = left.pop()
+        one = getattr(one, "py_func", one)
+        if isinstance(one, types.FunctionType) and id(one) not in seen and is_of_user(one.__code__.co_filename):
+            seen.add(id(one))
+            yield one
+            left += [one.__globals__[name] for name in one.__code__.co_names if name in one.__globals__]
+
+
+def _nodes(code: types.CodeType) -> Iterator[tuple[ast.AST, str]]:
+    """Nodes of the source of a function, and the place of each."""
     source = Path(code.co_filename)
     tree = ast.parse(source.read_text("utf-8"))
     first, last = code.co_firstlineno, max((line for *_, line in code.co_lines() if line), default=code.co_firstlineno)
     for node in ast.walk(tree):
-        if not isinstance(node, ast.BinOp | ast.AugAssign) or not isinstance(node.op, ast.Pow):
-            continue
-        base = node.left if isinstance(node, ast.BinOp) else node.target
-        whole = isinstance(base, ast.Constant) and isinstance(base.value, int)
-        if first <= node.lineno <= last and not whole:
-            yield f"{source.name}:{node.lineno}", _POWER
+        line = getattr(node, "lineno", 0)
+        if first <= line <= last:
+            yield node, f"{source.name}:{line}"
+
+
+def _is_power(node: ast.AST) -> bool:
+    if not isinstance(node, ast.BinOp | ast.AugAssign) or not isinstance(node.op, ast.Pow):
+        return False
+    base = node.left if isinstance(node, ast.BinOp) else node.target
+    return not (isinstance(base, ast.Constant) and isinstance(base.value, int))

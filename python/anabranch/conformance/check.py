@@ -15,7 +15,7 @@ from anabranch._core import AlgorithmError, RunError
 from anabranch.algorithms.description import Description
 from anabranch.algorithms.references import load
 from anabranch.algorithms.watchdog import guarded
-from anabranch.conformance.calls import Calls, powers
+from anabranch.conformance.calls import Calls, inexact
 from anabranch.conformance.scenarios import scenarios
 from anabranch.scenario import Scenario, ScenarioError
 from anabranch.sentences import tools as say
@@ -75,7 +75,7 @@ def check(reference: str, progress: Callable[[int, int], None] | None = None) ->
     if not prepared:
         raise why[0]
     faults = [_conformance(description)]
-    faults += [say.AT(place=place, what=what) for place, what in dict(powers(description.cls)).items()]
+    faults += [say.AT(place=place, what=what) for place, what in dict(inexact(description.cls)).items()]
     runs = list[str]()
     calls = Calls()
     again = Process()

@@ -3,14 +3,7 @@
 import doctest
 import inspect
 import re
-
-from anabranch.algorithms.controller import Controller
-from anabranch.algorithms.detector import Detector
-from anabranch.algorithms.judge import Judge
-from anabranch.algorithms.reduction import Reduction
-from anabranch.algorithms.scheduler import Scheduler
-
-_BASES = (Scheduler, Controller, Detector, Reduction, Judge)
+from importlib import import_module
 
 _HEAD = '''"""A {kind}. Save this file as mine.py; then
 
@@ -39,7 +32,7 @@ def template(kind: str) -> str:
             return offer.open()
     <BLANKLINE>
     """
-    base = next(one for one in _BASES if one.kind == kind)
+    base = getattr(import_module(f"anabranch.algorithms.{kind}"), kind.capitalize())
     examples = doctest.DocTestParser().get_examples(inspect.getdoc(base) or "")
     source = next(one.source for one in examples if one.source.startswith("class "))
     found = re.match(r"class (\w+)", source)

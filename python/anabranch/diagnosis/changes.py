@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from anabranch.algorithms.references import shown
+from anabranch.algorithms.references import short_name
 from anabranch.measures import units
 from anabranch.scenario import Scenario, Value
 from anabranch.sentences import diagnose as say
@@ -175,4 +175,4 @@ def _path_name(path: Sequence[str], paths: Sequence[Sequence[str]]) -> str:
 
 
 def _name(value: Any) -> str:
-    return shown(str(value["name"] if isinstance(value, Mapping) else value))
+    return short_name(str(value["name"] if isinstance(value, Mapping) else value))

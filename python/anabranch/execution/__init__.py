@@ -1,1 +1,1 @@
-"""Long work: interrupts by signals, and progress lines."""
+"""Long work: interrupts by signals, progress lines, and packages that only some need."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from anabranch.install.optional_deps import missing
+from anabranch.execution.optional_deps import missing
 from anabranch.sentences import tools as say
 
 _PACKAGES = ("numpy", "pandas", "fastparquet", "matplotlib", "click")

@@ -2,7 +2,7 @@
 
 import math
 
-from anabranch.algorithms.references import shown
+from anabranch.algorithms.references import short_name
 from anabranch.measures import units
 from anabranch.recommendation.candidates import (
     ENOUGH,
@@ -49,10 +49,11 @@ def recommended(best: Candidate) -> str:
     """
     parts = [say.CANDIDATE_ALONE(path=best.alone)] if best.alone else []
     parts += [say.CANDIDATE_BACKUP(path=best.backup)] if best.backup else []
-    parts += [say.CANDIDATE_CONTROLLER(name=shown(best.controller)), say.CANDIDATE_JUDGE(name=shown(best.judge))]
-    parts += [say.CANDIDATE_SCHEDULER(name=shown(best.scheduler))] if best.scheduler else []
+    parts += [say.CANDIDATE_CONTROLLER(name=short_name(best.controller))]
+    parts += [say.CANDIDATE_JUDGE(name=short_name(best.judge))]
+    parts += [say.CANDIDATE_SCHEDULER(name=short_name(best.scheduler))] if best.scheduler else []
     parts += [say.CANDIDATE_BUFFER(size=best.buffer)]
-    parts += [say.CANDIDATE_DETECTOR(name=shown(best.detector))] if best.detector else []
+    parts += [say.CANDIDATE_DETECTOR(name=short_name(best.detector))] if best.detector else []
     return ", ".join(parts)
 
 

@@ -1,6 +1,7 @@
 """`recommend`: paths, or a scenario, and what comes of it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -180,7 +181,7 @@ def recommend(
         asked += [word for value in values for word in (option, value)]
     what: Any = [read(one, names) for one in candidates] if candidates else choices(base, only, without)
     number = (seeds or command.SEEDS) if candidates else None
-    with bar(None if progress is None else _nothing, "recommend") as shown:
+    with bar(None, "recommend") if progress is None else nullcontext() as shown:
         found = search(
             base,
             what,
@@ -192,10 +193,6 @@ def recommend(
             progress=progress or (None if shown is None else lambda _batch, _candidates, state: shown(state)),
         )
     return Recommendation(summary(found, asked, number), base)
-
-
-def _nothing(_: "State") -> None:
-    """The caller shows progress."""
 
 
 def _with_classes(base: Scenario, only: "Sequence[str | type[Algorithm]]") -> tuple[Scenario, list[str]]:

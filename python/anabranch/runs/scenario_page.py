@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any, Protocol
 
-from anabranch.algorithms.references import shown
+from anabranch.algorithms.references import short_name
 from anabranch.measures import units
 from anabranch.measures.labels import judge_key, rate_of
 
@@ -61,7 +61,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]], count: int) -> st
 
 def _connection(connection: Mapping[str, Any]) -> tuple[str, ...]:
     names = ["controller", judge_key(connection), *(["scheduler"] if connection["protocol"] == "mptcp" else [])]
-    chosen = [f"{name} {shown(connection[name])}" for name in names if connection.get(name)]
+    chosen = [f"{name} {short_name(connection[name])}" for name in names if connection.get(name)]
     transfer = connection["transfer"]
     joint = " and " if transfer["direction"] == "both" else " to "
     way = joint.join((connection["client"], connection["server"])[:: -1 if transfer["direction"] == "down" else 1])

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from anabranch.algorithms.references import shown
+from anabranch.algorithms.references import short_name
 from anabranch.measures import units
 from anabranch.measures.labels import Labels, connections_of, judge_key
 from anabranch.measures.table import MEASURES, scale
@@ -63,11 +63,11 @@ def setting(run: "RunData", connection: int) -> str:
         return say.SEED(seed=run.summary["seed"])
     words = [described["protocol"]]
     if described["protocol"] != "udp":
-        words.append(say.CONTROLLER(name=shown(described["controller"])))
+        words.append(say.CONTROLLER(name=short_name(described["controller"])))
         judge = judge_key(described)
-        words.append(f"{judge} {shown(described[judge])}")
+        words.append(f"{judge} {short_name(described[judge])}")
     if "scheduler" in described and described["protocol"] == "mptcp":  # the legacy model has one, without a name
-        words.append(say.SCHEDULER(name=shown(described["scheduler"])))
+        words.append(say.SCHEDULER(name=short_name(described["scheduler"])))
     return ", ".join([*words, say.SEED(seed=run.summary["seed"])])
 
 

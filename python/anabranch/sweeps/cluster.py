@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
-from anabranch.install.optional_deps import ClusterError, need
+from anabranch.execution.optional_deps import ClusterError, need
 from anabranch.sweeps.plan import Options, engine
 from anabranch.sweeps.task import FAILED, Record, Task, machine, perform
 

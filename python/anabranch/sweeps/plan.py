@@ -17,7 +17,7 @@ from anabranch._core import AlgorithmError, RunError
 from anabranch.algorithms.base import Algorithm
 from anabranch.algorithms.carried import packed
 from anabranch.algorithms.identity import identity
-from anabranch.algorithms.references import named, shown
+from anabranch.algorithms.references import named, short_name
 from anabranch.scenario import Scenario, ScenarioError, Value
 from anabranch.sentences.escape import deceives, visible
 from anabranch.sweeps.columns import COLUMNS
@@ -307,7 +307,7 @@ def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Valu
     else:
         labels: list[Value] = [named(value) if isinstance(value, Algorithm | type) else value for value in values]
         if _key(name).rpartition(".")[2] in ALGORITHMS:
-            short: list[Value] = [shown(label) if isinstance(label, str) else label for label in labels]
+            short: list[Value] = [short_name(label) if isinstance(label, str) else label for label in labels]
             labels = short if len(set(short)) == len(short) else labels  # two files may have classes of one name
         points = tuple(Point(label, {_key(name): value}) for label, value in zip(labels, values, strict=True))
     if not points:

@@ -21,8 +21,8 @@ from anabranch.sweeps.plan import Options, engine
 from anabranch.sweeps.task import FAILED, Record, Stop, Task, machine, perform
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from anabranch.sweeps.process import serve; serve()"
-_GRACE = 5.0
-"""Seconds after the timeout of a run in which it may end by itself; then its process is killed."""
+_KILL_AFTER = 5.0
+"""Seconds after the timeout of a run until its process is killed; the run may end before by itself."""
 
 
 class Process:
@@ -49,7 +49,7 @@ class Process:
                 pickle.load(process.stdout)
                 self._ready = process
             if options.timeout is not None:
-                timer = threading.Timer(options.timeout + _GRACE, _kill_late, (process, late))
+                timer = threading.Timer(options.timeout + _KILL_AFTER, _kill_late, (process, late))
                 timer.daemon = True
                 timer.start()
             pickle.dump((task, options), process.stdin)

@@ -15,7 +15,7 @@ The tables are
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch.install.optional_deps import need
+from anabranch.execution.optional_deps import need
 from anabranch.sweeps import dataset
 from anabranch.sweeps.plan import PlanData
 from anabranch.sweeps.store import cells_frame, read_marker

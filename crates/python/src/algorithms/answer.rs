@@ -52,11 +52,20 @@ pub fn word<T: Copy>(table: &'static [(&'static str, T)]) -> impl Fn(&Bound<'_, 
     }
 }
 
+/// The words of `table` for a message: `"a", "b", "c"`.
+pub fn listed<T>(table: &[(&str, T)]) -> String {
+    quoted(table).join(", ")
+}
+
 /// The words of `table` for a message: `"a", "b" or "c"`.
 pub fn words<T>(table: &[(&str, T)]) -> String {
-    let all: Vec<String> = table.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+    let all = quoted(table);
     match all.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => all.concat(),
     }
+}
+
+fn quoted<T>(table: &[(&str, T)]) -> Vec<String> {
+    table.iter().map(|(word, _)| format!("\"{word}\"")).collect()
 }

@@ -10,6 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyTuple};
 
+use super::decision::repr;
 use super::instance::{Instance, Method};
 use super::path::Paths;
 use super::{adjust, sample, window};
@@ -78,7 +79,7 @@ impl Seen {
 impl PyController {
     pub fn new(py: Python<'_>, instance: Instance, setup: &Setup) -> PyResult<Self> {
         let methods = Methods::of(py, &instance)?;
-        let reduces_itself = instance.ask(py, "reduces_itself")?;
+        let reduces_itself = instance.asked_truth(py, "reduces_itself")?;
         let mut made = Self { instance, window: Window::new(setup), methods, seen: None, reduces_itself };
         made.take_window(py);
         Ok(made)
@@ -141,7 +142,11 @@ impl PyController {
 impl Snapshot for PyController {
     fn snapshot(&self) -> Box<dyn Controller> {
         Python::attach(|py| {
-            let copied = self.instance.or_fail(self.instance.object(py).call_method0(intern!(py, "snapshot")));
+            let object = self.instance.object(py);
+            let copied = self.instance.or_fail(object.call_method0(intern!(py, "snapshot")));
+            if !copied.get_type().is(object.get_type()) {
+                self.instance.refuse(format!("snapshot() returned {}; return a copy of self", repr(&copied)));
+            }
             let instance = self.instance.beside(copied.unbind());
             let methods = self.instance.or_fail(Methods::of(py, &instance));
             let copy = Self { instance, window: self.window, methods, seen: None, reduces_itself: self.reduces_itself };
@@ -228,11 +233,14 @@ impl Controller for PyController {
         let method = self.methods.pacing.as_ref()?;
         let rate: Option<f64> = Python::attach(|py| {
             let value = self.instance.or_fail(method.bind(py).call0());
-            self.instance.or_fail(value.extract())
+            let wanted = || "octets per second above 0, or None".to_owned();
+            self.instance.answer("pacing()", &value, |value| value.extract().ok().filter(valid_rate), wanted)
         });
-        if let Some(rate) = rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
-            self.instance.refuse(format!("pacing() returned {rate}; return octets per second above 0, or None"));
-        }
         rate
     }
+}
+
+/// A pacing rate in octets per second, or none.
+fn valid_rate(rate: &Option<f64>) -> bool {
+    rate.is_none_or(|rate| rate.is_finite() && rate > 0.0)
 }

@@ -146,7 +146,11 @@ pub fn decision(value: &Bound<'_, PyAny>, offer: &Offer<'_>, reach: Reach) -> Re
     other(value, offer, reach)
 }
 
-fn send(i: i64, offer: &Offer<'_>) -> Result<Decision, String> {
+/// The decision to send on subflow `i`.
+///
+/// # Errors
+/// If there is no such subflow, or if it cannot send now.
+pub fn send(i: i64, offer: &Offer<'_>) -> Result<Decision, String> {
     let found = usize::try_from(i).ok().and_then(|i| offer.paths.get(i).map(|p| (i, p)));
     match found {
         Some((i, p)) if p.can_send => Ok(Decision::Send(i)),
@@ -186,7 +190,7 @@ fn other(value: &Bound<'_, PyAny>, offer: &Offer<'_>, reach: Reach) -> Result<De
     let ahead = || match reach {
         Reach::Room => Err(format!(
             "returned {}, which assigns data ahead of the window, but reach() is \"room\"; return \"windows\" or \"memory\" from reach()",
-            shown(value)
+            repr(value)
         )),
         Reach::Memory | Reach::Windows => Ok(()),
     };
@@ -237,11 +241,11 @@ fn other(value: &Bound<'_, PyAny>, offer: &Offer<'_>, reach: Reach) -> Result<De
     }
     Err(format!(
         "returned {}; return the index of a subflow that can send, or ab.Wait(), ab.SendAll, ab.Resend, ab.Queue, ab.Move or ab.Penalise",
-        shown(value)
+        repr(value)
     ))
 }
 
 /// `value` as Python writes it.
-pub fn shown(value: &Bound<'_, PyAny>) -> String {
+pub fn repr(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(|_| "an object".to_owned(), |text| text.to_string())
 }

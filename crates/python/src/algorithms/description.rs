@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::AlgorithmError;
+use super::answer::listed;
 use super::controller::PyController;
 use super::detector::PyDetector;
 use super::instance::Instance;
@@ -20,7 +21,7 @@ use super::judge::PyJudge;
 use super::record::Owner;
 use super::recorder::Recorder;
 use super::reduction::PyReduction;
-use super::scheduler::PyScheduler;
+use super::scheduler;
 use super::state::RunState;
 
 /// What Python says of a class: attributes of `anabranch.algorithms.description.Description`.
@@ -60,8 +61,7 @@ const FAIRNESS: &[(&str, Fairness)] = &[("connection", Fairness::Connection), ("
 /// The value called `word`.
 fn named<T: Copy>(table: &[(&str, T)], word: &str, what: &str, class: &str) -> PyResult<T> {
     table.iter().find(|(name, _)| *name == word).map(|&(_, value)| value).ok_or_else(|| {
-        let known = table.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-        AlgorithmError::new_err(format!("{class}: {what} has no \"{word}\"; choices: {known}"))
+        AlgorithmError::new_err(format!("{class}: {what} has no \"{word}\"; choices: {}", listed(table)))
     })
 }
 
@@ -149,7 +149,7 @@ impl PyFactory {
 
 /// Makes a [`PyFactory`] the factory of a kind of algorithms.
 macro_rules! factory {
-    ($($kind:ident by $adapter:ident),*) => {$(
+    ($($kind:ident by $adapt:expr),*) => {$(
         impl Factory<dyn $kind> for PyFactory {
             fn info(&self) -> &Info {
                 &self.info
@@ -158,18 +158,16 @@ macro_rules! factory {
             fn make(&self, setup: &Setup, values: &Values) -> Box<dyn $kind> {
                 let instance = self.instance(setup, values);
                 let name = instance.name().to_owned();
-                Python::attach(|py| match $adapter::new(py, instance, setup) {
-                    Ok(made) => Box::new(made) as Box<dyn $kind>,
-                    Err(error) => self.run.fail(&name, error),
-                })
+                let adapt: fn(Python<'_>, Instance, &Setup) -> PyResult<Box<dyn $kind>> = $adapt;
+                Python::attach(|py| adapt(py, instance, setup)).unwrap_or_else(|error| self.run.fail(&name, error))
             }
         }
     )*};
 }
 factory!(
-    Controller by PyController,
-    Scheduler by PyScheduler,
-    Detector by PyDetector,
-    Reduction by PyReduction,
-    Judge by PyJudge
+    Controller by |py, instance, setup| Ok(Box::new(PyController::new(py, instance, setup)?)),
+    Scheduler by |py, instance, _| scheduler::adapted(py, instance),
+    Detector by |py, instance, _| Ok(Box::new(PyDetector::new(py, instance)?)),
+    Reduction by |py, instance, _| Ok(Box::new(PyReduction::new(py, instance)?)),
+    Judge by |py, instance, _| Ok(Box::new(PyJudge::new(py, instance)?))
 );

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 
 use anabranch_stack::detector::{self as engine, Detector, Due, Finding};
-use anabranch_stack::registry::Setup;
 use anabranch_stack::sample::AckSample;
 use anabranch_stack::seq::Seq;
 use anabranch_stack::time::{Duration, Instant};
@@ -85,18 +84,13 @@ struct Methods {
 }
 
 /// The arguments of most methods as Python sees them.
+#[derive(Debug)]
 struct Seen {
     ack: Py<sample::AckSample>,
     board: Py<Scoreboard>,
     sender: Py<Outstanding>,
     /// `(ack, board, sender)`.
     arguments: Py<PyTuple>,
-}
-
-impl std::fmt::Debug for Seen {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Seen")
-    }
 }
 
 impl Seen {
@@ -110,7 +104,7 @@ impl Seen {
 }
 
 impl PyDetector {
-    pub fn new(py: Python<'_>, instance: Instance, _setup: &Setup) -> PyResult<Self> {
+    pub fn new(py: Python<'_>, instance: Instance) -> PyResult<Self> {
         let methods = Methods {
             on_ack: instance.method(py, "on_ack")?,
             finding: instance.method(py, "finding")?,

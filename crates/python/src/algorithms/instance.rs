@@ -8,7 +8,7 @@ use pyo3::types::PyTuple;
 
 use super::AlgorithmError;
 use super::answer::truth;
-use super::decision::shown;
+use super::decision::repr;
 use super::state::RunState;
 
 /// An object of a class of Python, with the run that it belongs to.
@@ -56,7 +56,7 @@ impl Instance {
 
     /// The attributes of the object, as text.
     pub fn state(&self, py: Python<'_>) -> PyResult<String> {
-        py.import("anabranch.algorithms.attributes")?.call_method1("shown", (self.object(py),))?.extract()
+        py.import("anabranch.algorithms.attributes")?.call_method1("as_text", (self.object(py),))?.extract()
     }
 
     /// The bound method `name`.
@@ -106,7 +106,7 @@ impl Instance {
         read: impl Fn(&Bound<'_, PyAny>) -> Option<T>,
         wanted: impl FnOnce() -> String,
     ) -> T {
-        read(value).unwrap_or_else(|| self.refuse(format!("{method} returned {}; return {}", shown(value), wanted())))
+        read(value).unwrap_or_else(|| self.refuse(format!("{method} returned {}; return {}", repr(value), wanted())))
     }
 
     /// What `read` reads in what an overridden method returns; `None` if the class leaves it as it

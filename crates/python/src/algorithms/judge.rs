@@ -1,7 +1,6 @@
 //! A judge of loss episodes written in Python.
 
 use anabranch_stack::judge::{self as engine, Judge, RESPONSES, Response, Verdict};
-use anabranch_stack::registry::Setup;
 use anabranch_stack::sample::AckSample;
 use anabranch_stack::seq::Seq;
 use anabranch_stack::time::Duration;
@@ -9,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::answer::{word, words};
+use super::answer::{listed, word, words};
 use super::instance::Instance;
 use super::sample::{self, cause};
 use super::view::copied_view;
@@ -103,19 +102,14 @@ pub struct PyJudge {
 }
 
 /// The argument of `on_ack` as Python sees it.
+#[derive(Debug)]
 struct Seen {
     ack: Py<sample::AckSample>,
     arguments: Py<PyTuple>,
 }
 
-impl std::fmt::Debug for Seen {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Seen")
-    }
-}
-
 impl PyJudge {
-    pub fn new(py: Python<'_>, instance: Instance, _setup: &Setup) -> PyResult<Self> {
+    pub fn new(py: Python<'_>, instance: Instance) -> PyResult<Self> {
         let ack = Py::new(py, sample::AckSample::new(AckSample::default()))?;
         let arguments = PyTuple::new(py, [ack.clone_ref(py)])?.unbind();
         Ok(Self {
@@ -149,7 +143,7 @@ impl Judge for PyJudge {
         Python::attach(|py| {
             self.seen.ack.get().refresh(ack);
             let value = self.instance.call(&self.on_ack, self.seen.arguments.bind(py));
-            let wanted = || format!("{} or ab.Reordered(hold, undo)", words(VERDICTS).replace(" or ", ", "));
+            let wanted = || format!("{} or ab.Reordered(hold, undo)", listed(VERDICTS));
             self.instance.answer("on_ack()", &value, verdict, wanted)
         })
     }

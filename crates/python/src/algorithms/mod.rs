@@ -6,6 +6,7 @@
 
 mod adjust;
 mod answer;
+mod compiled;
 mod conform;
 mod controller;
 mod decision;
@@ -72,20 +73,30 @@ pub fn registries(given: &[Bound<'_, PyAny>], run: &Arc<RunState>) -> PyResult<A
     Ok(known)
 }
 
+/// Whether all algorithms are machine code, which runs without Python's lock.
+pub fn call_no_python(given: &[Bound<'_, PyAny>]) -> PyResult<bool> {
+    for object in given {
+        if !object.getattr("compiled")?.extract::<bool>()? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Gives each connection of `scenario` factories of its own for the algorithms `given` that it
 /// names, so that what they record is known by its connection.
-pub fn settle(scenario: &mut Scenario, given: &[Bound<'_, PyAny>], run: &Arc<RunState>) -> PyResult<()> {
+pub fn bind_to_connections(scenario: &mut Scenario, given: &[Bound<'_, PyAny>], run: &Arc<RunState>) -> PyResult<()> {
     for object in given {
         let described = Description::read(object)?;
         for (i, connection) in scenario.connections.iter_mut().enumerate() {
             let factory = PyFactory::new(&described, object, run).within(i);
             let config = &mut connection.config;
             match described.kind.as_str() {
-                "controller" => settled(&mut config.controller, factory),
-                "scheduler" => settled(&mut config.scheduler, factory),
-                "detector" => settled(&mut config.detector, factory),
-                "reduction" => settled(&mut config.reduction, factory),
-                _ => settled(&mut config.judge, factory),
+                "controller" => replace(&mut config.controller, factory),
+                "scheduler" => replace(&mut config.scheduler, factory),
+                "detector" => replace(&mut config.detector, factory),
+                "reduction" => replace(&mut config.reduction, factory),
+                _ => replace(&mut config.judge, factory),
             }
         }
     }
@@ -93,7 +104,7 @@ pub fn settle(scenario: &mut Scenario, given: &[Bound<'_, PyAny>], run: &Arc<Run
 }
 
 /// Puts `factory` in the place of a choice of the same name.
-fn settled<T: ?Sized + Kind>(choice: &mut Choice<T>, factory: PyFactory)
+fn replace<T: ?Sized + Kind>(choice: &mut Choice<T>, factory: PyFactory)
 where
     PyFactory: Factory<T>,
 {
@@ -158,6 +169,7 @@ pub fn add(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<reduction::Entry>()?;
     m.add_class::<judge::Episode>()?;
     m.add_class::<judge::Reordered>()?;
+    m.add_function(wrap_pyfunction!(compiled::columns, m)?)?;
     m.add_function(wrap_pyfunction!(conform::conform, m)?)?;
     window::add(m)
 }

@@ -16,8 +16,11 @@ impl Kept for RecoveryWord {
     fn word(value: Recovery) -> u64 {
         value as u64
     }
-    fn shown(word: u64) -> &'static str {
+    fn attribute(word: u64) -> &'static str {
         ["open", "cwr", "fast", "loss"][word as usize % 4]
+    }
+    fn real(value: Recovery) -> f64 {
+        Self::word(value) as f64
     }
 }
 

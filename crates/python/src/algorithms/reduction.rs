@@ -1,7 +1,6 @@
 //! A reduction written in Python.
 
 use anabranch_stack::reduction::{self as engine, Reduction};
-use anabranch_stack::registry::Setup;
 use anabranch_stack::sample::AckSample;
 use pyo3::prelude::*;
 
@@ -50,7 +49,7 @@ pub struct PyReduction {
 }
 
 impl PyReduction {
-    pub fn new(py: Python<'_>, instance: Instance, _setup: &Setup) -> PyResult<Self> {
+    pub fn new(py: Python<'_>, instance: Instance) -> PyResult<Self> {
         Ok(Self {
             on_enter: instance.method(py, "on_enter")?,
             on_ack: instance.method(py, "on_ack")?,

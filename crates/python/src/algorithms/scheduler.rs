@@ -1,18 +1,20 @@
 //! A scheduler written in Python.
 
 use anabranch_stack::path::Path as Row;
-use anabranch_stack::registry::Setup;
 use anabranch_stack::scheduler::{Assignment, Decision, Offer as EngineOffer, Reach, Scheduler};
 use anabranch_stack::time::Instant;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use super::answer::{word, words};
+use super::compiled::CompiledScheduler;
 use super::decision::decision;
 use super::instance::{Instance, Method};
 use super::offer::Offer;
 use super::path::Paths;
 use super::sample;
+
+const REACHES: &[(&str, Reach)] = &[("room", Reach::Room), ("memory", Reach::Memory), ("windows", Reach::Windows)];
 
 /// An object of a subclass of `ab.Scheduler`.
 #[derive(Debug)]
@@ -49,16 +51,9 @@ impl Seen {
 }
 
 impl PyScheduler {
-    pub fn new(py: Python<'_>, instance: Instance, _setup: &Setup) -> PyResult<Self> {
-        let reach = match instance.ask::<String>(py, "reach")?.as_str() {
-            "room" => Reach::Room,
-            "memory" => Reach::Memory,
-            "windows" => Reach::Windows,
-            word => {
-                let problem = format!("reach() returned \"{word}\"; choices: \"room\", \"memory\", \"windows\"");
-                return Err(PyValueError::new_err(problem));
-            }
-        };
+    pub fn new(py: Python<'_>, instance: Instance) -> PyResult<Self> {
+        let reach = instance.object(py).call_method0("reach")?;
+        let reach = instance.answer("reach()", &reach, word(REACHES), || words(REACHES));
         Ok(Self {
             pick: instance.method(py, "pick")?,
             pick_again: instance.overridden(py, "pick_again")?,
@@ -66,8 +61,8 @@ impl PyScheduler {
             on_acked: instance.overridden(py, "on_acked")?,
             on_lost: instance.overridden(py, "on_lost")?,
             reach,
-            resends: instance.ask(py, "resends")?,
-            remembers: instance.ask(py, "remembers")?,
+            resends: instance.asked_truth(py, "resends")?,
+            remembers: instance.asked_truth(py, "remembers")?,
             seen: None,
             instance,
         })
@@ -97,6 +92,14 @@ impl PyScheduler {
             let value = self.instance.call(method, arguments.bind(py));
             decision(&value, offer, self.reach).unwrap_or_else(|problem| self.instance.refuse(problem))
         })
+    }
+}
+
+/// The object as the engine's scheduler: one that calls its methods, or its machine code.
+pub fn adapted(py: Python<'_>, instance: Instance) -> PyResult<Box<dyn Scheduler>> {
+    match instance.ask(py, "_machine_code")? {
+        Some(code) => Ok(Box::new(CompiledScheduler::new(py, instance, code)?)),
+        None => Ok(Box::new(PyScheduler::new(py, instance)?)),
     }
 }
 

@@ -12,7 +12,7 @@ use pyo3::types::{PyIterator, PyTuple};
 
 use super::AlgorithmError;
 use super::answer::seq as number;
-use super::decision::shown;
+use super::decision::repr;
 use super::view::copied_view;
 
 copied_view! {
@@ -70,6 +70,7 @@ struct Lent {
     board: Option<engine::Scoreboard>,
     /// The call may mark segments.
     marks: bool,
+    /// SND.UNA and SND.NXT of the subflow.
     una: Seq,
     nxt: Seq,
 }
@@ -124,7 +125,7 @@ impl Scoreboard {
 /// A sequence number that was given to `what`.
 fn sequence(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Seq> {
     number(value).map(Seq).ok_or_else(|| {
-        AlgorithmError::new_err(format!("{what}: {} is no sequence number; give a whole number", shown(value)))
+        AlgorithmError::new_err(format!("{what}: {} is no sequence number; give a whole number", repr(value)))
     })
 }
 
@@ -243,7 +244,7 @@ impl Scoreboard {
     fn update_lost(&self, octets: &Bound<'_, PyAny>, islands: &Bound<'_, PyAny>) -> PyResult<()> {
         let given = super::answer::octets(octets).zip(super::answer::segments(islands));
         let (octets, islands) = given.ok_or_else(|| {
-            let values = format!("update_lost({}, {})", shown(octets), shown(islands));
+            let values = format!("update_lost({}, {})", repr(octets), repr(islands));
             AlgorithmError::new_err(format!("{values}: give octets and a number of sequences, both at least 0"))
         })?;
         self.mark("update_lost", |board| board.update_lost(octets, islands))
@@ -262,20 +263,12 @@ impl Scoreboard {
         self.mark("mark_lost", |board| board.mark_lost(seq))
     }
 
-    /// Mark all segments lost that are not SACKed, as after a timeout: those from `snd_una` to
-    /// `snd_nxt`, which are `sender.snd_una` and `sender.snd_nxt`.
-    fn mark_all_lost(&self, snd_una: &Bound<'_, PyAny>, snd_nxt: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (una, nxt) = (sequence(snd_una, "mark_all_lost")?, sequence(snd_nxt, "mark_all_lost")?);
-        let (known_una, known_nxt) = {
+    /// Mark all segments lost that are not SACKed, as after a timeout.
+    fn mark_all_lost(&self) -> PyResult<()> {
+        let (una, nxt) = {
             let lent = self.lock();
             (lent.una, lent.nxt)
         };
-        if (una, nxt) != (known_una, known_nxt) {
-            return Err(AlgorithmError::new_err(format!(
-                "mark_all_lost({}, {}): give sender.snd_una and sender.snd_nxt, which are {} and {}",
-                una.0, nxt.0, known_una.0, known_nxt.0
-            )));
-        }
         self.mark("mark_all_lost", |board| board.mark_all_lost(una, nxt))
     }
 

@@ -14,8 +14,10 @@ pub trait Kept {
     type Shown;
     /// Word of `value`.
     fn word(value: Self::Value) -> u64;
-    /// Python's value of a word.
-    fn shown(word: u64) -> Self::Shown;
+    /// The attribute of a word, as Python reads it.
+    fn attribute(word: u64) -> Self::Shown;
+    /// `value` in a row of a compiled scheduler.
+    fn real(value: Self::Value) -> f64;
 }
 
 /// A whole number.
@@ -33,8 +35,11 @@ impl Kept for Whole {
     fn word(value: u64) -> u64 {
         value
     }
-    fn shown(word: u64) -> u64 {
+    fn attribute(word: u64) -> u64 {
         word
+    }
+    fn real(value: u64) -> f64 {
+        value as f64
     }
 }
 
@@ -44,8 +49,11 @@ impl Kept for Real {
     fn word(value: f64) -> u64 {
         value.to_bits()
     }
-    fn shown(word: u64) -> f64 {
+    fn attribute(word: u64) -> f64 {
         f64::from_bits(word)
+    }
+    fn real(value: f64) -> f64 {
+        value
     }
 }
 
@@ -55,8 +63,11 @@ impl Kept for Flag {
     fn word(value: bool) -> u64 {
         u64::from(value)
     }
-    fn shown(word: u64) -> bool {
+    fn attribute(word: u64) -> bool {
         word != 0
+    }
+    fn real(value: bool) -> f64 {
+        f64::from(u8::from(value))
     }
 }
 
@@ -66,8 +77,11 @@ impl Kept for Seconds {
     fn word(value: u64) -> u64 {
         value
     }
-    fn shown(word: u64) -> f64 {
+    fn attribute(word: u64) -> f64 {
         word as f64 / 1e9
+    }
+    fn real(value: u64) -> f64 {
+        value as f64 / 1e9
     }
 }
 
@@ -127,7 +141,8 @@ macro_rules! atomic_view {
         }
 
         impl $name {
-            const NAMES: &'static [&'static str] = &[$(stringify!($field)),*];
+            /// Names of the attributes.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($field)),*];
 
             pub fn new($($extra: $extra_type),*) -> Self {
                 Self { words: $crate::algorithms::view::Words::new() $(, $extra)* }
@@ -138,6 +153,12 @@ macro_rules! atomic_view {
             pub fn refresh(&self, $s: $source) {
                 self.words.put([$(<$kind as $crate::algorithms::view::Kept>::word($get)),*]);
             }
+
+            /// The values of `$s` as a compiled scheduler reads them, in the order of `NAMES`.
+            #[inline]
+            pub fn reals($s: $source) -> [f64; { [$(stringify!($field)),*].len() }] {
+                [$(<$kind as $crate::algorithms::view::Kept>::real($get)),*]
+            }
         }
 
         #[pyo3::pymethods]
@@ -147,7 +168,7 @@ macro_rules! atomic_view {
                 #[getter]
                 fn $field(&self) -> <$kind as $crate::algorithms::view::Kept>::Shown {
                     const AT: usize = $crate::algorithms::view::place($name::NAMES, stringify!($field));
-                    <$kind as $crate::algorithms::view::Kept>::shown(self.words.get(AT))
+                    <$kind as $crate::algorithms::view::Kept>::attribute(self.words.get(AT))
                 }
             )*
 

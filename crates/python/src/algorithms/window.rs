@@ -4,18 +4,26 @@
 use anabranch_stack::controller::Window;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyFloat;
+use pyo3::types::{PyFloat, PyString};
 
+use super::AlgorithmError;
 use super::adjust::Adjust;
+use super::decision::repr;
 use super::sample::{AckSample, Congestion};
 
-/// A number of the object; whole numbers are taken, too.
+/// The attribute `name` of the object, a number; whole numbers are taken, too.
 #[inline]
-fn number(value: &Bound<'_, PyAny>) -> PyResult<f64> {
+fn number(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<f64> {
+    let value = object.getattr(name)?;
     match value.cast_exact::<PyFloat>() {
         Ok(number) => Ok(number.value()),
-        Err(_) => value.extract(),
+        Err(_) => value.extract().map_err(|_| no_number(name, &value)),
     }
+}
+
+#[cold]
+fn no_number(name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyErr {
+    AlgorithmError::new_err(format!("set self.{name} to {}; it is a number", repr(value)))
 }
 
 /// The window that `object` has as attributes.
@@ -23,11 +31,11 @@ fn number(value: &Bound<'_, PyAny>) -> PyResult<f64> {
 pub fn read(object: &Bound<'_, PyAny>) -> PyResult<Window> {
     let py = object.py();
     Ok(Window {
-        cwnd: number(&object.getattr(intern!(py, "cwnd"))?)?,
-        ssthresh: number(&object.getattr(intern!(py, "ssthresh"))?)?,
-        mss: number(&object.getattr(intern!(py, "mss"))?)?,
-        initial: number(&object.getattr(intern!(py, "initial"))?)?,
-        vegas_rate: number(&object.getattr(intern!(py, "vegas_rate"))?)?,
+        cwnd: number(object, intern!(py, "cwnd"))?,
+        ssthresh: number(object, intern!(py, "ssthresh"))?,
+        mss: number(object, intern!(py, "mss"))?,
+        initial: number(object, intern!(py, "initial"))?,
+        vegas_rate: number(object, intern!(py, "vegas_rate"))?,
     })
 }
 
@@ -69,8 +77,8 @@ fn window_grow_in_slow_start(controller: &Bound<'_, PyAny>, ack: &AckSample) -> 
     if !ack.cwnd_limited {
         return Ok(true);
     }
-    let cwnd = number(&controller.getattr(intern!(py, "cwnd"))?)?;
-    let ssthresh = number(&controller.getattr(intern!(py, "ssthresh"))?)?;
+    let cwnd = number(controller, intern!(py, "cwnd"))?;
+    let ssthresh = number(controller, intern!(py, "ssthresh"))?;
     if cwnd >= ssthresh {
         return Ok(false);
     }

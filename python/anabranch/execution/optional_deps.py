@@ -30,7 +30,9 @@ def need(module: str, extra: str, what: str) -> Any:
             raise
         # Works for a wheel and for a clone: it names this Python, and not Anabranch, which no index
         # may have.
-        command = shlex.join([sys.executable or "python", "-m", "pip", "install", *_requirements(extra)])
+        command = shlex.join(
+            [sys.executable or "python", "-m", "pip", "install", *(_requirements(extra) or [str(error.name)])]
+        )
         raise MissingError(f"{what} needs {error.name}: {command}") from None
 
 

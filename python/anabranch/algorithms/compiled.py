@@ -1,0 +1,248 @@
+"""Schedulers that numba compiles to machine code: functions of rows of real numbers."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from types import FunctionType
+from typing import Any, ClassVar, NoReturn, overload
+
+from anabranch import _core
+from anabranch._core import AlgorithmError
+from anabranch.algorithms.description import place_of
+from anabranch.algorithms.parameter import Parameter, parameters_of
+from anabranch.algorithms.scheduler import Scheduler
+from anabranch.execution.optional_deps import MissingError, need
+from anabranch.sentences.nearest import hint
+
+WAIT = -1
+"""What a compiled scheduler returns to send nothing now; it is asked again when something arrives."""
+
+_ARGUMENTS = ("offer", "paths")
+
+
+class Compiled(Scheduler):
+    """A scheduler that `compiled` made of a function; the engine calls the machine code."""
+
+    compiled: ClassVar[bool] = True
+    function: ClassVar[Callable[..., Any]]
+    """The function of Python."""
+    memory: ClassVar[int] = 0
+    """Numbers that it keeps between two calls."""
+
+    def pick(self, offer: object) -> NoReturn:
+        """Never called: the engine calls the machine code."""
+        raise NotImplementedError
+
+    @classmethod
+    def _prepare(cls) -> None:
+        machine_code(cls)
+
+    def _machine_code(self) -> "tuple[int, int, list[float]]":
+        values = [getattr(self, parameter.name) for parameter in parameters_of(type(self))]
+        return machine_code(type(self)), self.memory, values
+
+    def _raise(self, offer: Sequence[float], paths: Sequence[Sequence[float]], memory: Sequence[float]) -> None:
+        """Call the function of Python with the rows for which the machine code raised an exception."""
+        import numpy as np
+
+        def rows(columns: Sequence[str], values: Sequence[Sequence[float]]) -> Any:
+            return np.array([tuple(row) for row in values], _row(columns)).view(np.recarray)
+
+        of_offer, of_path = _core.columns()
+        given = [rows(of_offer, [offer])[0], rows(of_path, paths), *([np.array(memory)] if self.memory else [])]
+        with np.errstate(divide="raise", invalid="raise"):
+            type(self).function(*given, *self._machine_code()[2])
+
+
+@overload
+def compiled(function: Callable[..., int], /) -> type[Scheduler]: ...
+@overload
+def compiled(
+    *, memory: int = 0, asks: str = "always", needs: tuple[str, ...] = ()
+) -> Callable[[Callable[..., int]], type[Scheduler]]: ...
+def compiled(function: Any = None, /, *, memory: int = 0, asks: str = "always", needs: tuple[str, ...] = ()) -> Any:
+    """Make a scheduler of a function, which numba compiles to machine code (``anabranch[fast]``).
+
+    The result is a class: it can stand wherever a subclass of `Scheduler` can. The function is compiled when a scenario
+    is given the class, or when one that names it is checked or run.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(offer, paths)`` returns the index of a path whose ``can_send`` is not 0, or ``ab.WAIT``. ``offer`` is
+        a row of real numbers (float64), ``paths`` an array of such rows, one for each subflow. Their columns are the
+        attributes of ``anabranch._core.Offer`` and ``anabranch._core.Path``, with the same names and units:
+        ``offer.unsent``, ``paths[0].srtt``. True is 1.0, False is 0.0; ``recovery`` is 0 (open), 1 (cwr), 2 (fast) or
+        3 (loss). Further arguments are parameters: their defaults are `Parameter`, such as
+        ``wait=ab.Parameter(0.01, 0, 1)``.
+    memory : int
+        Real numbers that each connection keeps between two calls. If it is not 0, the third argument of the function is
+        an array of them, ``function(offer, paths, memory)``, at first all 0.
+    asks : str
+        As `Scheduler.asks`.
+    needs : tuple of str
+        As `Scheduler.needs`: ``("delivery_rate",)`` fills the column of this name.
+
+    Returns
+    -------
+    type of Scheduler
+        With the name of the function.
+
+    Raises
+    ------
+    AlgorithmError
+        If the function has other arguments. If it cannot be compiled, or if numba is not installed, a scenario with the
+        class raises the error.
+
+    Examples
+    --------
+    >>> import anabranch as ab
+    >>> @ab.compiled
+    ... def fastest(offer, paths):
+    ...     best = ab.WAIT
+    ...     for i in range(len(paths)):
+    ...         if paths[i].can_send and (best == ab.WAIT or paths[i].srtt < paths[best].srtt):
+    ...             best = i
+    ...     return best
+    >>> issubclass(fastest, ab.Scheduler), fastest.__name__
+    (True, 'fastest')
+    """
+    make = partial(_class, memory=memory, asks=asks, needs=needs)
+    return make if function is None else make(function)
+
+
+def _class(function: Any, memory: int, asks: str, needs: tuple[str, ...]) -> type[Compiled]:
+    if not isinstance(function, FunctionType):
+        raise AlgorithmError(f"ab.compiled: {function!r} is no function of Python; give def {_form(memory)}: ...")
+    place = place_of(function)
+    if not (isinstance(memory, int) and 0 <= memory <= 1_000_000):
+        raise AlgorithmError(f"{place}: memory is {memory!r}; give a whole number from 0 to 1000000")
+    if memory and asks == "choices":
+        raise AlgorithmError(f'{place}: asks = "choices" is for schedulers without a memory; leave out one of both')
+    return type(
+        function.__name__,
+        (Compiled,),
+        {
+            "__module__": function.__module__,
+            "__qualname__": function.__qualname__,
+            "__doc__": function.__doc__,
+            "function": staticmethod(function),
+            "memory": memory,
+            "asks": asks,
+            "needs": needs,
+            **_parameters(function, place, memory),
+        },
+    )
+
+
+def _form(memory: int) -> str:
+    return f"pick({', '.join(_ARGUMENTS)}{', memory' if memory else ''})"
+
+
+def _parameters(function: FunctionType, place: str, memory: int) -> dict[str, Parameter]:
+    """Parameters of the scheduler: the arguments of the function after those that the engine gives."""
+    given = inspect.signature(function).parameters
+    first = len(_ARGUMENTS) + bool(memory)
+    positional = all(one.kind is one.POSITIONAL_OR_KEYWORD for one in given.values())
+    without_default = [one.default is one.empty for one in given.values()]
+    if not positional or len(given) < first or not all(without_default[:first]):
+        raise AlgorithmError(f"{place}{inspect.signature(function)} takes other arguments; define {_form(memory)}")
+    found = dict[str, Parameter]()
+    for name, argument in list(given.items())[first:]:
+        if not isinstance(argument.default, Parameter):
+            raise AlgorithmError(
+                f"{place}: the argument {name} is no parameter; write {name}=ab.Parameter(DEFAULT, LEAST, MOST)"
+                + ("" if memory else ", or give ab.compiled(memory=...) for numbers to keep")
+            )
+        if hasattr(Compiled, name):
+            raise AlgorithmError(f"{place}: a parameter cannot be called {name}; choose another name")
+        found[name] = argument.default
+    return found
+
+
+@cache
+def machine_code(cls: type[Compiled]) -> int:
+    """The address of the machine code of a class. The code stays until the process ends.
+
+    Raises
+    ------
+    AlgorithmError
+        If numba is not installed, if it cannot compile the function, or if that does not return a whole number.
+    """
+    place = place_of(cls)
+    try:
+        numba = need("numba", "fast", f"{place}, a compiled scheduler,")
+    except MissingError as error:
+        raise AlgorithmError(str(error)) from None
+    types = numba.types
+    of_offer, of_path = (numba.from_dtype(_row(columns)) for columns in _core.columns())
+    count = len(parameters_of(cls))
+    # An index beyond a row is an IndexError, not memory of something else.
+    function = numba.njit(boundscheck=True)(cls.function)
+    paths = types.Array(of_path, 1, "C", aligned=False)
+    memory = [types.Array(types.float64, 1, "C")] if cls.memory else []
+    try:
+        function.compile((of_offer, paths, *memory, *[types.float64] * count))
+        returned = function.nopython_signatures[0].return_type
+        if not isinstance(returned, types.Integer):
+            raise AlgorithmError(
+                f"{place} returns {_words(returned)}; return the index of a path, a whole number, or ab.WAIT"
+            )
+        pointers = [types.CPointer(kind) for kind in (of_offer, of_path, types.float64, types.int64)]
+        offer, rows, reals, flag = pointers
+        signature = types.int64(offer, rows, types.int64, reals, reals, flag)
+        code = numba.cfunc(signature)(_entry(function, cls.memory, count))
+    except AlgorithmError:
+        raise
+    except Exception as error:  # numba's own, and a KeyError for a column that there is not
+        raise AlgorithmError(f"{place} cannot be compiled: {_first(error)}") from error
+    _KEPT.append(code)
+    return int(code.address)
+
+
+_KEPT: list[Any] = []
+"""Compiled functions, whose machine code runs may call."""
+
+
+def _row(columns: Sequence[str]) -> Any:
+    """The type of a row with these columns, as numpy has it."""
+    import numpy as np
+
+    return np.dtype([(name, np.float64) for name in columns])
+
+
+def _entry(function: Any, memory: int, count: int) -> Any:
+    """The function of C that the engine calls (`Function` in crates/python/src/algorithms/compiled.rs)."""
+    import numba
+
+    arguments = ["carray(offer, 1)[0]", "carray(paths, many)", *(["carray(memory, LENGTH)"] if memory else [])]
+    arguments += [f"parameters[{i}]" for i in range(count)]
+    source = f"""
+def entry(offer, paths, many, memory, parameters, raised):
+    try:
+        answer = function({", ".join(arguments)})
+    except Exception:
+        raised[0] = 1
+        answer = WAIT
+    return answer
+"""
+    names = {"carray": numba.carray, "function": function, "LENGTH": memory, "WAIT": WAIT}
+    exec(source, names)
+    return names["entry"]
+
+
+def _words(returned: Any) -> str:
+    """A type of numba in a message."""
+    text = str(returned)
+    without = text.lower().startswith(("none", "optional"))
+    return "no value on some way through it" if without else f"values of type {text}"
+
+
+def _first(error: Exception) -> str:
+    """What a message of numba says: its lines without those about numba itself."""
+    if isinstance(error, KeyError):
+        name = str(error.args[0])
+        return f"a row has no column {name}{hint(name, [column for columns in _core.columns() for column in columns])}"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    useful = [line for line in lines if not line.startswith(("Failed in nopython", "During:", "This error"))]
+    return " ".join(useful[:4])
