@@ -286,66 +286,6 @@ def test_a_misspelt_part_of_a_candidate_is_named_with_its_option(command: Comman
     assert "--path" not in done.err
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("5 s", 5.0), ("5s", 5.0), ("0.5 min", 30.0), ("20", 20.0)])
-def test_a_budget_takes_the_units_of_times(
-    command: Command, monkeypatch: pytest.MonkeyPatch, text: str, seconds: float
-) -> None:
-    given: list[float] = []
-
-    def recommend(*_: object, budget: float, **__: object) -> None:
-        given.append(budget)
-        raise ab.ScenarioError("enough")
-
-    monkeypatch.setattr("anabranch.recommendation.result.recommend", recommend)
-    assert command("recommend", "--path", "dsl", "--budget", text).status == 2
-    assert given == [seconds]
-
-
-@pytest.mark.parametrize(("candidate", "said"), [
-    ("coupled, none, min-rrt, 512 kB", "no scheduler is called 'min-rrt'\n  did you mean 'min-rtt'?"),
-    ("couplet, none, min-rtt, 512 kB", "no controller is called 'couplet'\n  did you mean 'coupled'?"),
-    ("cubic, xyzzy, min-rtt, 512 kB", "no judge is called 'xyzzy'\n  `anabranch list` shows all"),
-    ("cubic, none, min-rtt, 512 kB, detector=rackk", "no detector is called 'rackk'\n  did you mean 'rack'?"),
-    ("cubic, none, min-rtt, 512 kq", 'connection.receive_buffer: "512 kq": "kq" is not a unit'),
-])  # fmt: skip
-def test_a_misspelt_part_of_a_candidate_is_named_with_its_option(command: Command, candidate: str, said: str) -> None:
-    done = command("recommend", "--path", PATHS[0], "--candidate", candidate)
-    assert (done.status, done.out) == (2, "")
-    place = "--candidate: " if "kq" in said else f"--candidate: '{candidate}': "
-    assert f"{place}{said}" in done.err
-    assert "--path" not in done.err
-
-
-@pytest.mark.parametrize(("text", "seconds"), [("5 s", 5.0), ("5s", 5.0), ("0.5 min", 30.0), ("20", 20.0)])
-def test_a_budget_takes_the_units_of_times(
-    command: Command, monkeypatch: pytest.MonkeyPatch, text: str, seconds: float
-) -> None:
-    given: list[float] = []
-
-    def recommend(*_: object, budget: float, **__: object) -> None:
-        given.append(budget)
-        raise ab.ScenarioError("enough")
-
-    monkeypatch.setattr("anabranch.recommendation.result.recommend", recommend)
-    assert command("recommend", "--path", "dsl", "--budget", text).status == 2
-    assert given == [seconds]
-
-
-@pytest.mark.parametrize(("candidate", "said"), [
-    ("coupled, none, min-rrt, 512 kB", "no scheduler is called 'min-rrt'\n  did you mean 'min-rtt'?"),
-    ("couplet, none, min-rtt, 512 kB", "no controller is called 'couplet'\n  did you mean 'coupled'?"),
-    ("cubic, xyzzy, min-rtt, 512 kB", "no judge is called 'xyzzy'\n  `anabranch list` shows all"),
-    ("cubic, none, min-rtt, 512 kB, detector=rackk", "no detector is called 'rackk'\n  did you mean 'rack'?"),
-    ("cubic, none, min-rtt, 512 kq", 'connection.receive_buffer: "512 kq": "kq" is not a unit'),
-])  # fmt: skip
-def test_a_misspelt_part_of_a_candidate_is_named_with_its_option(command: Command, candidate: str, said: str) -> None:
-    done = command("recommend", "--path", PATHS[0], "--candidate", candidate)
-    assert (done.status, done.out) == (2, "")
-    place = "--candidate: " if "kq" in said else f"--candidate: '{candidate}': "
-    assert f"{place}{said}" in done.err
-    assert "--path" not in done.err
-
-
 @pytest.mark.parametrize(("option", "said"), [
     ("--runs=0", "number of runs above 0"), ("--runs=-5", "number of runs above 0"), ("--seed=-1", "number from 0"),
     (f"--seed={2**63}", "number from 0"), ("--runs=1e3", "not a valid integer"),

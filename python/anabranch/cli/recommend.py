@@ -113,8 +113,6 @@ def recommend(  # the options of the command
     Ctrl-C ends the search; its results until then count.
     """
     from anabranch.recommendation.command import budget_seconds
-    from anabranch.recommendation.command import budget_seconds
-    from anabranch.recommendation.command import budget_seconds
     from anabranch.recommendation.result import recommend as found_by
 
     with contextlib.ExitStack() as stack:

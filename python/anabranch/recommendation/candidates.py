@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from anabranch import _core
-from anabranch.algorithms.references import is_reference, load, short_name
+from anabranch.algorithms.references import is_reference, load, shown
 from anabranch.measures.table import of_field
 from anabranch.recommendation.paths import paths
 from anabranch.scenario import Scenario, ScenarioError, Value
@@ -69,9 +69,9 @@ class Candidate(NamedTuple):
         'TCP over path0 alone, cubic, frto'
         """
         parts = [say.LABEL_ALONE(path=self.alone)] if self.alone else []
-        parts += [short_name(self.controller), *([short_name(self.scheduler)] if self.scheduler else [])]
-        parts += [short_name(self.judge)] if self.judge != DEFAULT[1] else []
-        parts += [short_name(self.detector)] if self.detector else []
+        parts += [shown(self.controller), *([shown(self.scheduler)] if self.scheduler else [])]
+        parts += [shown(self.judge)] if self.judge != DEFAULT[1] else []
+        parts += [shown(self.detector)] if self.detector else []
         parts += [say.LABEL_BUFFER(size=self.buffer)] if self.buffer != UNLIMITED else []
         parts += [say.CANDIDATE_BACKUP(path=self.backup)] if self.backup else []
         return ", ".join(parts)
@@ -383,14 +383,6 @@ def read(text: str, names: Sequence[str] = ()) -> Candidate:
         _check_name(text, kind, getattr(found, kind))
     if found.buffer != UNLIMITED:
         octets(found.buffer)
-    for kind in CHOSEN:
-        _check_name(text, kind, getattr(found, kind))
-    if found.buffer != UNLIMITED:
-        octets(found.buffer)
-    for kind in CHOSEN:
-        _check_name(text, kind, getattr(found, kind))
-    if found.buffer != UNLIMITED:
-        octets(found.buffer)
     for name in filter(None, (found.alone, found.backup)):
         if name not in names:
             raise ScenarioError(say.NO_PATH(text=repr(text), path=repr(name), paths=", ".join(names)))
@@ -400,24 +392,6 @@ def read(text: str, names: Sequence[str] = ()) -> Candidate:
 def _check_name(text: str, kind: str, name: str) -> None:
     """Refuse the name of an algorithm of `kind` that the candidate `text` has and the registry lacks."""
     if name and name not in known(kind) and not is_reference(name):
-        near = difflib.get_close_matches(name, known(kind), 1)
-        remedy = say.DID_YOU_MEAN(names=repr(near[0])) if near else say.LIST_SHOWS_ALL()
-        option = say.OF_CANDIDATE(text=repr(text))
-        raise ScenarioError(say.UNKNOWN_NAME(option=option, kinds=kind, name=repr(name), remedy=remedy))
-
-
-def _check_name(text: str, kind: str, name: str) -> None:
-    """Refuse the name of an algorithm of `kind` that the candidate `text` has and the registry lacks."""
-    if name and name not in known(kind):
-        near = difflib.get_close_matches(name, known(kind), 1)
-        remedy = say.DID_YOU_MEAN(names=repr(near[0])) if near else say.LIST_SHOWS_ALL()
-        option = say.OF_CANDIDATE(text=repr(text))
-        raise ScenarioError(say.UNKNOWN_NAME(option=option, kinds=kind, name=repr(name), remedy=remedy))
-
-
-def _check_name(text: str, kind: str, name: str) -> None:
-    """Refuse the name of an algorithm of `kind` that the candidate `text` has and the registry lacks."""
-    if name and name not in known(kind):
         near = difflib.get_close_matches(name, known(kind), 1)
         remedy = say.DID_YOU_MEAN(names=repr(near[0])) if near else say.LIST_SHOWS_ALL()
         option = say.OF_CANDIDATE(text=repr(text))

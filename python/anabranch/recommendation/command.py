@@ -1,14 +1,10 @@
 """What is asked, as a scenario and candidates, and the command that asks it."""
 
 import contextlib
-import contextlib
-import contextlib
 import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from anabranch import _core
-from anabranch import _core
 from anabranch import _core
 from anabranch.measures import units
 from anabranch.recommendation.candidates import UNLIMITED
@@ -106,48 +102,6 @@ def budget_seconds(text: str) -> float:
     if not 0 < seconds < math.inf:
         raise ScenarioError(say.WRONG_BUDGET(value=text))
     return seconds
-
-
-def budget_seconds(text: str) -> float:
-    """Read a time limit: a time with its unit, or a number of seconds.
-
-    Raises
-    ------
-    ScenarioError
-        If `text` is neither.
-
-    Examples
-    --------
-    >>> budget_seconds("2 min"), budget_seconds("500ms"), budget_seconds("7.5")
-    (120.0, 0.5, 7.5)
-    """
-    with contextlib.suppress(ValueError):
-        return float(text)
-    try:
-        return _core.duration(text)
-    except ScenarioError:
-        raise ScenarioError(say.WRONG_BUDGET(value=text)) from None
-
-
-def budget_seconds(text: str) -> float:
-    """Read a time limit: a time with its unit, or a number of seconds.
-
-    Raises
-    ------
-    ScenarioError
-        If `text` is neither.
-
-    Examples
-    --------
-    >>> budget_seconds("2 min"), budget_seconds("500ms"), budget_seconds("7.5")
-    (120.0, 0.5, 7.5)
-    """
-    with contextlib.suppress(ValueError):
-        return float(text)
-    try:
-        return _core.duration(text)
-    except ScenarioError:
-        raise ScenarioError(say.WRONG_BUDGET(value=text)) from None
 
 
 def checked(budget: float | None, runs: int | None, seed: int) -> float | None:
