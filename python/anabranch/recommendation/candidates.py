@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from anabranch import _core
-from anabranch.algorithms.references import is_reference, load, shown
+from anabranch.algorithms.references import is_reference, load, short_name
 from anabranch.measures.table import of_field
 from anabranch.recommendation.paths import paths
 from anabranch.scenario import Scenario, ScenarioError, Value
@@ -69,9 +69,9 @@ class Candidate(NamedTuple):
         'TCP over path0 alone, cubic, frto'
         """
         parts = [say.LABEL_ALONE(path=self.alone)] if self.alone else []
-        parts += [shown(self.controller), *([shown(self.scheduler)] if self.scheduler else [])]
-        parts += [shown(self.judge)] if self.judge != DEFAULT[1] else []
-        parts += [shown(self.detector)] if self.detector else []
+        parts += [short_name(self.controller), *([short_name(self.scheduler)] if self.scheduler else [])]
+        parts += [short_name(self.judge)] if self.judge != DEFAULT[1] else []
+        parts += [short_name(self.detector)] if self.detector else []
         parts += [say.LABEL_BUFFER(size=self.buffer)] if self.buffer != UNLIMITED else []
         parts += [say.CANDIDATE_BACKUP(path=self.backup)] if self.backup else []
         return ", ".join(parts)
