@@ -303,12 +303,12 @@ fn a_film_survives_the_failure_of_a_path() {
     close(number(&alone["rebuffering_s"]), 6.0, 0.5);
     close(bitrate(&alone), 5.0, 0.05);
     let linux = run("video", &["connection.profile=linux"]);
-    // With delays varied by 3 %, twelve runs had 0 to 2 stops and 1.8 to 2.6 Mbit/s, 2.3 on
+    // With rates and delays varied by 3 %, 24 runs had 0 or 1 stops and 1.8 to 2.5 Mbit/s, 2.1 on
     // average.
-    assert!(number(&linux["rebuffering_count"]) <= 2.0);
+    assert!(number(&linux["rebuffering_count"]) <= 1.0);
     // Linux's client is in interactive (pingpong) mode, because its requests follow soon after
     // arriving data. So it sends no quick ACKs, which slows the start of each segment of the film.
-    close(bitrate(&linux), 2.2, 0.4);
+    close(bitrate(&linux), 2.1, 0.4);
     assert_eq!(run("video", &["transfer.buffer=8 s"])["rebuffering_count"], 3);
 }
 

@@ -344,7 +344,7 @@ impl EndpointSession {
         };
         let Some(c) = endpoint.connection(*id).filter(|_| !w.closed) else { return false };
         let left = w.octets - w.written;
-        let room = if w.blocks { BLOCK } else { w.staging.saturating_sub(c.unassigned()) };
+        let room = if w.blocks { BLOCK - w.written % BLOCK } else { w.staging.saturating_sub(c.unassigned()) };
         let octets = left.min(room);
         let octets = if octets > 0 { endpoint.write_count(*id, octets).unwrap_or(0) } else { 0 };
         w.written += octets;
