@@ -1,5 +1,6 @@
 """Why was it not faster?"""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -129,4 +130,4 @@ def test_paths_that_were_full_while_they_were_there_are_full() -> None:
 def test_a_short_transfer_on_one_path_is_all_handshake() -> None:
     one = ab.Scenario.of_paths(["5 Mbit/s, 50 ms"], transfer="1 kB").set("transfer.direction", "down").run()
     said = one.explain().splitlines()[2]
-    assert said == say.MAIN_CAUSE_HANDSHAKE
+    assert re.fullmatch(say.MAIN_CAUSE_HANDSHAKE.replace("(", r"\(").replace(")", r"\)").replace("{share}", r"[\d.]+ %"), said)

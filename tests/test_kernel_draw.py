@@ -111,9 +111,9 @@ def agreement(name: str, numbers: slice) -> tuple[int, dict[int, drawing.Verdict
 
 
 @pytest.mark.parametrize("name", ["drawn-1.csv", "drawn-2.csv"])
-def test_every_fourth_random_case_agrees_with_linux(name: str) -> None:
+def test_every_second_random_case_agrees_with_linux(name: str) -> None:
     """Nine of twelve at least; the long test has the whole draw."""
-    count, differ = agreement(name, slice(None, None, 4))
+    count, differ = agreement(name, slice(None, None, 2))
     assert count == 12
     assert len(differ) <= 3, differ
 
@@ -122,8 +122,8 @@ def test_every_fourth_random_case_agrees_with_linux(name: str) -> None:
 @pytest.mark.parametrize("name", ["drawn-1.csv", "drawn-2.csv"])
 def test_random_cases_agree_with_linux(name: str) -> None:
     count, differ = agreement(name, slice(None))
-    assert count == 48
-    assert len(differ) <= 0.1 * count, differ
+    assert count == 24
+    assert len(differ) <= 2, differ
 
 
 def test_the_tool_compares_stored_rows(tmp_path: Path) -> None:

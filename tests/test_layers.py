@@ -29,7 +29,7 @@ LATE = {("anabranch.runs.run", "anabranch.diagnosis.explanation")}
 """The only import that goes up: `Run.explain` makes a diagnosis, and a diagnosis is made of a run."""
 TOP = {"__init__.py", "__main__.py", "scenario.py"}
 """The only modules outside of packages."""
-LINES, BODY = 500, 60
+LINES, SENTENCES, BODY = 500, 600, 60
 
 
 def modules() -> dict[str, Path]:
@@ -105,10 +105,13 @@ def test_all_modules_but_three_are_in_packages() -> None:
 
 
 def test_no_file_and_no_function_is_long() -> None:
-    """Documentation in a function does not count, as it does not above one."""
+    """Documentation in a function does not count, as it does not above one.
+
+    All sentences of a command stand in one file, so that they can be read together: such a file may be longer.
+    """
     for file in MODULES.values():
         text = file.read_text("utf-8")
-        assert len(text.splitlines()) <= LINES, file
+        assert len(text.splitlines()) <= (SENTENCES if file.parent.name == "sentences" else LINES), file
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 first = node.body[0]

@@ -99,7 +99,7 @@ def test_an_exception_is_a_row_with_the_line_that_raised() -> None:
 def test_a_run_that_sleeps_past_its_timeout_ends_with_its_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "_GRACE", 0.3)
+    monkeypatch.setattr(process, "_KILL_AFTER", 0.3)
     mark = str(tmp_path / "pid")
 
     class Sleeping(First):

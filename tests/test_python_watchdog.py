@@ -247,7 +247,7 @@ def test_nothing_is_raised_after_the_end(folder: Path) -> None:
         import time
         from anabranch.algorithms import watchdog
 
-        watchdog._GRACE = 0.0
+        watchdog._RAISE_AFTER = 0.0
         ends = []
         for i in range(60):
             def call():

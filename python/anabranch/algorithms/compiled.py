@@ -226,7 +226,7 @@ def entry(offer, paths, many, memory, parameters, raised):
         answer = WAIT
     return answer
 """
-    names = {"carray": numba.carray, "function": function, "LENGTH": memory, "WAIT": WAIT}
+    names = {"carray": vars(numba)["carray"], "function": function, "LENGTH": memory, "WAIT": WAIT}
     exec(source, names)
     return names["entry"]
 

@@ -114,7 +114,7 @@ def _case(seed: int, number: int) -> Case:
 
 def _log(chance: random.Random, least: float, most: float) -> float:
     """Draw a value whose logarithm is uniform."""
-    return least * (most / least) ** chance.random()
+    return float(least * (most / least) ** chance.random())
 
 
 def simulated(case: Case, runs: int, vary: float) -> list[dict[str, Any]]:
@@ -310,7 +310,8 @@ def load(file: Path) -> Drawn:
 
 def table(drawn: Drawn) -> str:
     """Run the engine on each measured case and return a line for each, then the cases that agree by kind."""
-    lines, agree = [], {}
+    lines: list[str] = []
+    agree: dict[str, list[bool]] = {}
     for case, linux in drawn.measured():
         engine = simulated(case, drawn.runs, drawn.vary)
         found = verdict(case, engine, linux)

@@ -141,7 +141,7 @@ ALGORITHMS: Mapping[str, Mapping[str, Appearance]] = {
         "modern": Appearance("#0072B2", _PLAIN, "o"),
         "classic": Appearance("#000000", _PLAIN, "s"),
         "linux-6.1": Appearance("#E69F00", _PLAIN, "^"),
-        "linux-6.18": Appearance("#009E73", _PLAIN, "v"),
+        "linux-6.18": Appearance("#009E73", _DOTTED, "v"),
         "linux": Appearance("#D55E00", _PLAIN, "D"),
     },
 }
