@@ -130,4 +130,6 @@ def test_paths_that_were_full_while_they_were_there_are_full() -> None:
 def test_a_short_transfer_on_one_path_is_all_handshake() -> None:
     one = ab.Scenario.of_paths(["5 Mbit/s, 50 ms"], transfer="1 kB").set("transfer.direction", "down").run()
     said = one.explain().splitlines()[2]
-    assert re.fullmatch(say.MAIN_CAUSE_HANDSHAKE.replace("(", r"\(").replace(")", r"\)").replace("{share}", r"[\d.]+ %"), said)
+    assert re.fullmatch(
+        say.MAIN_CAUSE_HANDSHAKE.replace("(", r"\(").replace(")", r"\)").replace("{share}", r"[\d.]+ %"), said
+    )
