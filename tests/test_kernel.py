@@ -339,7 +339,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeKernel:
 
     kernel = FakeKernel([24.0, 30.0, 24.1, 30.1, 24.2, 30.2, 24.3, 30.3])
     monkeypatch.setattr(runner, "once", kernel.once)
-    monkeypatch.setattr(runner, "kernel", lambda version: Path(version))
+    monkeypatch.setattr(runner, "kernel", Path)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     return kernel
 
