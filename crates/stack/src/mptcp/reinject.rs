@@ -100,6 +100,21 @@ impl Reinjections {
         }
     }
 
+    /// Drops all data from offset `end` on.
+    pub fn forget_from(&mut self, end: u64) {
+        for stuck in &mut self.stuck {
+            stuck.waiting.retain_mut(|range| {
+                range.1 = range.1.min(end);
+                range.0 < range.1
+            });
+            let queued = core::mem::take(&mut stuck.queued);
+            for (first, last) in queued.iter().filter(|&(first, _)| first < end) {
+                stuck.queued.insert(first, last.min(end));
+            }
+        }
+        self.count();
+    }
+
     fn count(&mut self) {
         self.waits = self.stuck.iter().any(|s| !s.waiting.is_empty());
     }
@@ -165,6 +180,20 @@ mod tests {
         assert_eq!(r.next(|_| true).map(|s| s.start), Some(7000));
         r.acknowledge(8000);
         assert!(r.is_empty());
+    }
+
+    /// Data that was never sent can be queued again after it was sent.
+    #[test]
+    fn data_from_an_offset_on_is_dropped() {
+        let mut r = Reinjections::default();
+        r.add(1000, 2000, Some(0));
+        r.add(3000, 4000, Some(0));
+        r.forget_from(1500);
+        assert_eq!(r.next(|_| true), Some(Stretch { start: 1000, end: 1500, stuck_on: Some(0) }));
+        r.advance(Some(0), 500);
+        assert!(r.is_empty());
+        r.add(1500, 2000, Some(0));
+        assert_eq!(r.next(|_| true), Some(Stretch { start: 1500, end: 2000, stuck_on: Some(0) }));
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub(crate) struct SendStream {
     closed: bool,
     fin: Fin,
     run: Option<Run>,
+    /// Data offset after the highest octet that was sent before `run` began.
+    sent_before_run: u64,
     /// Data offset after the highest octet that was sent with more than one subflow sequence
     /// number.
     repeated_to: u64,
@@ -88,6 +90,7 @@ impl SendStream {
             closed: false,
             fin: Fin::Open,
             run: None,
+            sent_before_run: 0,
             repeated_to: 0,
             copies: Copies::new(),
             reinjections: Reinjections::default(),
@@ -164,10 +167,18 @@ impl SendStream {
         first
     }
 
-    /// Takes back what was assigned from data offset `first` on and never sent.
-    pub fn take_back(&mut self, first: u64) {
-        self.nxt = self.nxt.min(first);
+    /// Data offset after the highest octet that was sent. Data between it and [`Self::nxt`] is
+    /// assigned to a subflow and was not sent.
+    #[inline(always)]
+    fn sent_to(&self) -> u64 {
+        self.run.map_or(self.sent_before_run, |r| r.end.max(self.sent_before_run))
+    }
+
+    /// Takes back the data at the end of the stream that is assigned to subflows and was not sent.
+    pub fn take_back_unsent(&mut self) {
+        self.nxt = self.nxt.min(self.sent_to());
         debug_assert!(self.una <= self.nxt);
+        self.reinjections.forget_from(self.nxt);
     }
 
     /// The SYN has carried `len` octets (RFC 7413).
@@ -178,6 +189,9 @@ impl SendStream {
     /// The peer has taken `len` octets of those in the SYN: the others are still to be sent.
     pub fn taken_with_syn(&mut self, len: u32) {
         (self.una, self.nxt) = (len.into(), len.into());
+        if let Some(run) = &mut self.run {
+            run.end = len.into();
+        }
     }
 
     // ---- the peer's window and acknowledgements -------------------------------------------------
@@ -226,7 +240,7 @@ impl SendStream {
     /// The largest valid DATA_ACK: everything sent, including the DATA_FIN.
     #[inline(always)]
     pub fn max_ack(&self) -> u64 {
-        self.nxt + u64::from(self.fin != Fin::Open)
+        self.sent_to() + u64::from(self.fin != Fin::Open)
     }
 
     /// Takes a DATA_ACK (RFC 8684 3.3.2). One of data that was not sent is ignored.
@@ -238,7 +252,7 @@ impl SendStream {
         if ack == self.written + 1 && self.fin != Fin::Open {
             self.fin = Fin::Acked;
         }
-        let ack = ack.min(self.nxt);
+        let ack = ack.min(self.sent_to());
         if ack > self.una {
             self.una = ack;
             self.reinjections.acknowledge(ack);
@@ -284,7 +298,10 @@ impl SendStream {
             Some(r) if r.subflow == subflow && sent.seq.0.wrapping_sub(r.seq.0) == sent.data.wrapping_sub(r.data) => {
                 r.end = r.end.max(end);
             }
-            run => *run = Some(Run { subflow, seq: sent.seq, data: sent.data, end }),
+            run => {
+                self.sent_before_run = run.map_or(0, |r| r.end).max(self.sent_before_run);
+                *run = Some(Run { subflow, seq: sent.seq, data: sent.data, end });
+            }
         }
     }
 
@@ -302,12 +319,12 @@ impl SendStream {
             // None of it was sent with a second subflow sequence number, here or on another
             // subflow.
             Some(r)
-                if r.subflow == subflow && r.data <= self.una && r.end == self.nxt && self.repeated_to <= self.una =>
+                if r.subflow == subflow && r.data <= self.una && r.end >= self.sent_before_run && self.repeated_to <= self.una =>
             {
                 Some((r.seq + (self.una - r.data), self.una))
             }
-            // All data is acknowledged, whichever subflow carried it.
-            Some(_) if !self.is_outstanding() => next.map(|seq| (seq, self.nxt)),
+            // All data that was sent is acknowledged, whichever subflow carried it.
+            Some(_) if self.una == self.sent_to() => next.map(|seq| (seq, self.una)),
             Some(_) => None,
         }
     }
@@ -397,8 +414,44 @@ mod tests {
         let mut s = SendStream::new();
         s.begin_window(50);
         s.write(100, &mut FastPath::for_tests());
-        assert_eq!(s.advance(60), 0);
+        send(&mut s, 60, 0);
         s
+    }
+
+    /// Sends the next `len` octets on `subflow`, whose sequence numbers are the data offsets.
+    fn send(s: &mut SendStream, len: u32, subflow: SubflowId) {
+        let data = s.advance(len.into());
+        s.note_run(&Sent::first(Seq(data), data, len, Instant::ZERO), subflow);
+    }
+
+    /// A scheduler that assigns ahead has assigned 40 octets that no subflow has sent. RFC 8684
+    /// 3.3.2: the peer cannot acknowledge them. 3.7: they do not prevent a fallback.
+    #[test]
+    fn assigned_data_is_not_sent_data() {
+        let mut s = stream();
+        s.advance(40);
+        s.acknowledge(100);
+        assert_eq!((s.una(), s.max_ack()), (0, 60));
+        s.acknowledge(20);
+        assert_eq!(s.contiguous(0, (Seq(0), 0), None), Some((Seq(20), 20)));
+        s.acknowledge(60);
+        assert_eq!(s.contiguous(1, (Seq(0), 0), Some(Seq(7))), Some((Seq(7), 60)));
+        s.take_back_unsent();
+        assert_eq!((s.nxt(), s.unassigned()), (60, 40));
+    }
+
+    /// Subflow 1 has sent the data after what subflow 0 was assigned and has not sent.
+    #[test]
+    fn unsent_data_before_sent_data_is_not_taken_back() {
+        let mut s = stream();
+        s.acknowledge(60);
+        s.advance(10);
+        send(&mut s, 10, 1);
+        assert_eq!(s.contiguous(1, (Seq(0), 0), None), None);
+        s.note_run(&Sent::first(Seq(60), 60, 10, Instant::ZERO), 0);
+        assert_eq!(s.contiguous(0, (Seq(0), 0), None), None);
+        s.take_back_unsent();
+        assert_eq!((s.nxt(), s.max_ack()), (80, 80));
     }
 
     #[test]
@@ -414,7 +467,7 @@ mod tests {
     #[test]
     fn the_data_fin_is_acknowledged_with_one_octet_more() {
         let mut s = stream();
-        s.advance(40);
+        send(&mut s, 40, 0);
         s.close(&mut FastPath::for_tests());
         s.acknowledge(101);
         assert_eq!((s.una(), s.fin()), (0, Fin::Open), "it was not sent");

@@ -131,6 +131,23 @@ fn a_failed_checksum_on_the_only_subflow_makes_plain_tcp() {
     assert!(pair.is_closed() && !pair[Side::A].conn().is_multipath() && !pair[Side::B].conn().is_multipath());
 }
 
+/// As before, under schedulers that assign data to the subflow before it can be sent: assigned data that was not sent does not
+/// prevent the fallback.
+#[test]
+fn a_fallback_is_possible_while_data_is_assigned_ahead() {
+    for (scheduler, nth) in ["linux", "linux-blest"].into_iter().flat_map(|s| [0, 1, 3, 10, 30].map(|nth| (s, nth))) {
+        let config = checked().scheduler(scheduler.parse().unwrap());
+        let mut pair = Pair::seeded(config.clone(), config, &[ms(10)], 1);
+        pair.filter(move |p| if p.data_n.is_some_and(|n| n >= nth) { changed(p) } else { Fate::Pass });
+        pair.write(Side::A, 200_000);
+        pair.close(Side::A);
+        pair.close(Side::B);
+        pair.run();
+        assert_eq!(pair[Side::A].count(|e| matches!(e, Event::Fallback { .. })), 1, "{scheduler} {nth}");
+        assert_eq!((pair[Side::B].read, pair[Side::A].conn().unacknowledged()), (200_000, 0), "{scheduler} {nth}");
+    }
+}
+
 /// As before, with each of the fallback's segments lost once: MP_FAIL, the answer, and the infinite mapping; and with data in both
 /// directions, changed in both.
 #[test]

@@ -129,13 +129,11 @@ impl Paths {
         ahead.clear();
     }
 
-    /// The connection falls back to plain TCP: takes back the assigned data, which was never sent.
+    /// The connection falls back to plain TCP: `send` takes back the assigned data, which was never
+    /// sent.
     pub fn forget_assigned(&mut self, send: &mut SendStream) {
-        for m in &mut self.members {
-            let first = m.ahead.ranges().map(|(start, _)| start).min();
-            first.into_iter().for_each(|first| send.take_back(first));
-            m.ahead.clear();
-        }
+        self.members.iter_mut().for_each(|m| m.ahead.clear());
+        send.take_back_unsent();
         self.rows.iter_mut().for_each(|row| (row.takes_data, row.queued) = (false, 0));
     }
 
