@@ -73,11 +73,12 @@ impl Sender {
         }
     }
 
-    /// Whether its connection has room for more, so that [`Sender::run`] might do something. (What it does at a certain time is
-    /// not asked here.)
+    /// Returns true if [`Sender::run`] may write now. A sender that writes blocks always offers the next block: a block that
+    /// the engine does not take tells the engine that the application waits for room. Times at which the application
+    /// writes are not considered here.
     #[inline(always)]
     pub fn has_work(&self, connection: &Connection) -> bool {
-        !self.closed && if self.blocks { connection.writable() > 0 } else { connection.unassigned() < self.staging }
+        !self.closed && (self.blocks || connection.unassigned() < self.staging)
     }
 
     /// Writes what can be written at `now`; returns whether anything was, and when to be called again at the latest.

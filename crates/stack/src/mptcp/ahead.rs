@@ -7,16 +7,12 @@
 
 use std::collections::VecDeque;
 
+use super::skb::{HEADERS, OVERHEAD};
+
 /// Memory of a segment in `tcp_sndbuf_expand`: a buffer of 2048 octets and its descriptor.
 const SEGMENT_MEMORY: u64 = 2304;
-/// Memory that a buffer takes beside its payload: room for headers (`MAX_TCP_HEADER`, 192 octets)
-/// and two descriptors (`SKB_TRUESIZE`). A kernel with drivers for wireless networks takes 320, so
-/// 1280.
-const OVERHEAD: u64 = 768;
 /// Octets that a buffer holds at most.
 const LARGEST: u64 = 1 << 16;
-/// Headers that it must have room for beside them.
-const HEADERS: u64 = 320;
 /// The least window, in segments, for which the buffer is made.
 const LEAST: u64 = 10;
 

@@ -1,10 +1,7 @@
 //! How unread and out-of-order data reduce the advertised window.
 
+use super::skb;
 use crate::config::Config;
-
-/// Memory of a received buffer beside its payload on Linux (`SKB_TRUESIZE` of the headers), in
-/// octets.
-const BUFFER_OVERHEAD: u64 = 768;
 
 /// Segments that Linux merges into one buffer, as windows of captures show: 21 unread segments took
 /// five buffers (`mptcp_try_coalesce`).
@@ -29,7 +26,7 @@ impl Charge {
     /// Octets by which `octets` that are unread or held for a hole narrow the window.
     pub fn of(self, octets: u64) -> u64 {
         let memory = match self.buffer {
-            Some(buffer) if octets > 0 => octets + BUFFER_OVERHEAD * (1 + octets / buffer),
+            Some(buffer) if octets > 0 => octets + skb::OVERHEAD * (1 + octets / buffer),
             _ => octets,
         };
         (self.per_octet * memory as f64) as u64

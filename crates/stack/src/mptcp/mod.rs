@@ -18,6 +18,7 @@ mod recv_stream;
 mod reinject;
 mod retransmission;
 mod send_stream;
+mod skb;
 mod spent;
 mod template;
 mod timers;

@@ -30,8 +30,8 @@ const LARGEST_SET: u64 = 212_992;
 /// its memory ([`Deviations::scale_of_memory`](crate::config::Deviations::scale_of_memory)).
 pub(crate) fn window_shift(config: &Config) -> u8 {
     let window = config.receive_buffer.unwrap_or(MAX_WINDOW);
-    let by_memory = config.deviations.scale_of_memory;
-    let buffer = if by_memory { window.saturating_mul(2).max(LARGEST_SET) } else { window }.min(MAX_WINDOW);
+    let of_memory = config.deviations.scale_of_memory;
+    let buffer = if of_memory { window.saturating_mul(2).max(LARGEST_SET) } else { window }.min(MAX_WINDOW);
     (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14)
 }
 
@@ -43,7 +43,7 @@ struct Rules {
     buffer: Option<u64>,
     charge: Charge,
     /// [`Config::acknowledge_on_read`].
-    by_memory: bool,
+    acknowledges_on_read: bool,
 }
 
 /// The peer's direction of the data stream.
@@ -107,7 +107,7 @@ impl RecvStream {
                 mss: config.mss.into(),
                 buffer: config.receive_buffer,
                 charge: Charge::new(config),
-                by_memory: config.acknowledge_on_read,
+                acknowledges_on_read: config.acknowledge_on_read,
             },
         }
     }
@@ -249,7 +249,7 @@ impl RecvStream {
     /// itself, or acknowledgements that wait for the reader.
     #[inline(always)]
     pub fn follows_reader(&self) -> bool {
-        self.tuning.is_some() || self.rules.by_memory
+        self.tuning.is_some() || self.rules.acknowledges_on_read
     }
 
     /// Returns true if the window is the free part of a buffer of fixed size.
@@ -264,7 +264,7 @@ impl RecvStream {
     pub fn tune(&mut self, now: Instant, len: u32) -> Option<u64> {
         let tuning = self.tuning.as_mut()?;
         tuning.on_arrival(now, self.read);
-        if !self.rules.by_memory {
+        if !self.rules.acknowledges_on_read {
             return Some(tuning.size);
         }
         let kept = tuning.reserve().max(self.rules.charge.of(len.into()));
@@ -361,7 +361,7 @@ impl RecvStream {
         }
         self.advertised = self.advertised.max(self.nxt() + window);
         // What the SYN shows is not held back yet (`tcp_init_buffer_space`).
-        if self.rules.by_memory {
+        if self.rules.acknowledges_on_read {
             self.goal = self.goal.saturating_sub(self.tuning.map_or(0, |t| t.reserve()));
         }
         window
@@ -391,7 +391,7 @@ impl RecvStream {
     fn goal_by_memory(&self, offered: u64, shift: u8, held: u64) -> u64 {
         let buffer = self.tuning.map_or(offered, |t| t.size);
         let held = self.rules.charge.of(held);
-        if !self.rules.by_memory {
+        if !self.rules.acknowledges_on_read {
             return self.goal_in_steps(offered, held.min(offered), shift);
         }
         let unread = self.rules.charge.of(self.readable());

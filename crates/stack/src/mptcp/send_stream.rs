@@ -319,7 +319,10 @@ impl SendStream {
             // None of it was sent with a second subflow sequence number, here or on another
             // subflow.
             Some(r)
-                if r.subflow == subflow && r.data <= self.una && r.end >= self.sent_before_run && self.repeated_to <= self.una =>
+                if r.subflow == subflow
+                    && r.data <= self.una
+                    && r.end >= self.sent_before_run
+                    && self.repeated_to <= self.una =>
             {
                 Some((r.seq + (self.una - r.data), self.una))
             }

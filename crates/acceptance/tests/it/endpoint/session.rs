@@ -319,7 +319,7 @@ impl EndpointSession {
         (side == CLIENT && self.sides[CLIENT].manager.wants())
             || c.readable() > 0
             || if side == self.sender {
-                !w.closed && if w.blocks { c.writable() > 0 } else { c.unassigned() < w.staging }
+                !w.closed && (w.blocks || c.unassigned() < w.staging)
             } else {
                 self.sides[side].end_of_stream || self.reader.rate.is_some()
             }
