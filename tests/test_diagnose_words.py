@@ -194,6 +194,36 @@ def test_paths_of_a_run_have_the_numbers_of_the_run(tmp_path: Path) -> None:
     assert [flow["path"] for flow in connection["subflows"]] == [0, 1]
 
 
+FAST = 2 * PATH.format("700 Mbit/s", "5 ms", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        # The connection starts when half of the run is over: its own time counts.
+        (
+            f"[transfer]\nduration = '0.5 s'\nstart = '0.5 s'\n[host]\ncost = '40 us'\n{FAST}",
+            say.HOST_REMEDIES_AND_CORES,
+        ),
+        # Each subflow has a core of its own, so a third core would have no work.
+        (f"[transfer]\nduration = '0.5 s'\n[host]\ncost = '80 us'\ncores = 2\n{FAST}", say.HOST_REMEDIES),
+        # The queue of the link overflows before the core, busy for 92 % of the time, is the limit.
+        (
+            "[connection]\nprotocol = 'tcp'\n[transfer]\nduration = '3 s'\n[host]\ncost = '76 us'\n"
+            + PATH.format("100 Mbit/s", "10 ms", ""),
+            None,
+        ),
+        (f"[transfer]\nduration = '0.5 s'\n{FAST}", None),
+    ],
+)
+def test_a_processor_is_the_main_cause_only_where_it_bounds_the_connection(
+    text: str, named: say.Phrase | None, tmp_path: Path
+) -> None:
+    connection, _ = run_of(text, tmp_path)
+    told = [sentence for sentence in connection["sentences"] if "the processor of" in sentence]
+    assert [str(named()) in sentence for sentence in told] == ([] if named is None else [True])
+
+
 NAMED: Sequence[tuple[list[str], list[str]]] = (
     (["client"], ["congestion window with pacing", "send buffer", "application"]),
     (["server"], ["congestion window", "send buffer", "application"]),

@@ -249,7 +249,11 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "tools.OF_KEYS": {"what": ("a TABLE", "--schema")},
     "diagnose.MAIN_CAUSE_HANDSHAKE_AND_FIN": {"after": SHARES},
     "diagnose.NO_MPTCP": {"source": (diagnose.THE_CAPTURE, diagnose.THE_RUN)},
-    "diagnose.HOST_BUSY": {"cost": ("2 us", "1.5 ms"), "share": ("90 %", "100 %")},
+    "diagnose.HOST_BUSY": {
+        "cost": ("2 us", "1.5 ms"),
+        "share": ("90 %", "100 %"),
+        "remedies": (diagnose.HOST_REMEDIES, diagnose.HOST_REMEDIES_AND_CORES),
+    },
     "tools.RANGES": {"least": ("0",), "most": ("1000",)},
     "tools.FIGURE": {"value": ("median 18 Mbit/s",)},
     "alheid_2014_aina.SEEN": {"seen": (0, 300), "total": (1, 300)},

@@ -13,6 +13,7 @@ use anabranch_wifi::high::Counts;
 use serde_json::{Map, Value, json};
 
 use crate::scenario::{Link, Protocol, Scenario};
+use crate::sim::network::Work;
 use crate::sim::world::{End, Outcome};
 
 /// The summary of `outcome`; `wall_s` is the engine's time in seconds.
@@ -58,9 +59,8 @@ pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {
     if !outcome.radio.is_empty() {
         m::RADIO.put(&mut top, radio(scenario, outcome));
     }
-    if !outcome.busy.is_empty() {
-        let host = |&(node, busy): &(usize, f64)| json!({ "name": scenario.nodes[node].name, "cpu_busy": busy });
-        top.insert("hosts".into(), outcome.busy.iter().map(host).collect());
+    if !outcome.work.is_empty() {
+        m::HOSTS.put(&mut top, hosts(scenario, outcome));
     }
     if many {
         m::JAIN.put(&mut top, jain(&connections));
@@ -92,6 +92,19 @@ fn radio(scenario: &Scenario, outcome: &Outcome) -> Value {
     };
     let link = |(i, [up, down]): &(usize, [Counts; 2])| json!({ "link": scenario.links[*i].name, "up": told(up), "down": told(down) });
     outcome.radio.iter().map(link).collect()
+}
+
+/// How much the cores of hosts with a cost worked.
+fn hosts(scenario: &Scenario, outcome: &Outcome) -> Value {
+    let connection = |&(c, busy): &(usize, f64)| json!({ "name": scenario.connections[c].name, "cpu_busy": busy });
+    let host = |work: &Work| {
+        json!({
+            "name": scenario.nodes[work.node].name,
+            "cpu_busy": work.busy,
+            "connections": work.connections.iter().map(connection).collect::<Vec<_>>(),
+        })
+    };
+    outcome.work.iter().map(host).collect()
 }
 
 fn protocol(p: Protocol) -> &'static str {

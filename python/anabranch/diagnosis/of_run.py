@@ -85,18 +85,39 @@ def _with_host(
     connection: dict[str, Any], summary: Mapping[str, Any], resolved: Mapping[str, Any], number: int
 ) -> dict[str, Any]:
     """Name the host whose processor bounds the connection, if one does, in place of the sentence on the main cause."""
-    ends = {resolved["connections"][number][end] for end in ("client", "server")}
-    costs = {host["name"]: host.get("cost_s", 0.0) for host in resolved.get("host", ())}
-    busy = [(host["cpu_busy"], host["name"]) for host in summary.get("hosts", ()) if host["name"] in ends]
+    mine = resolved["connections"][number]
+    busy = [
+        (carried["cpu_busy"], host["name"])
+        for host in summary.get("hosts", ())
+        for carried in host.get("connections", ())
+        if carried["name"] == mine["name"]
+    ]
     share, name = max(busy, default=(0.0, ""))
-    if share >= _BUSY:
-        told = say.HOST_BUSY(host=name, share=units.percent(share), cost=units.time(costs[name]))
-        connection["sentences"] = [*connection["sentences"][:2], told, *connection["sentences"][3:]]
+    # A full link bounds the connection as well if its queue overflows or packets wait in it.
+    full = (connection["limits"] or {}).get("link", 0.0) + (connection["causes"] or {}).get("recovery", 0.0)
+    if share < _BUSY or full >= _FULL:
+        return connection
+    described = next(host for host in resolved["host"] if host["name"] == name)
+    subflows = sum(
+        len(own["subflows"])
+        for own, one in zip(connections_of(summary), resolved["connections"], strict=True)
+        if name in (one["client"], one["server"])
+    )
+    shared = described.get("cores", 1) < subflows
+    told = say.HOST_BUSY(
+        host=name,
+        share=units.percent(share),
+        cost=units.time(described["cost_s"]),
+        remedies=say.HOST_REMEDIES_AND_CORES if shared else say.HOST_REMEDIES,
+    )
+    connection["sentences"] = [*connection["sentences"][:2], told, *connection["sentences"][3:]]
     return connection
 
 
 _BUSY = 0.9
-"""A core that works for this share of a run bounds what its host carries: starts and pauses take the rest."""
+"""A core that works for this share of a connection's time bounds the connection: starts and pauses take the rest."""
+_FULL = 0.05
+"""From this share of waiting for full links and of loss recovery on, a full link bounds a connection as well."""
 
 _CAPACITY = ("capacity_mbps", "capacity_low_mbps", "capacity_high_mbps")
 

@@ -132,9 +132,11 @@ SATURATED = Sentence(
     "slowest links were the limit. A larger buffer or another scheduler} would not raise the goodput."
 )
 HOST_BUSY = Sentence(
-    "Main cause: the processor of {host}. Its busiest core worked {share} of the run: each segment costs {cost}. "
-    "More cores, a lower cost, or fewer and longer segments would raise the goodput; faster links would not."
+    "Main cause: the processor of {host}. A core that carries the connection worked {share} of the connection's time: "
+    "each segment costs {cost}. {remedies} would raise the goodput; faster links would not."
 )
+HOST_REMEDIES = Phrase("A lower cost, or fewer and longer segments")
+HOST_REMEDIES_AND_CORES = Phrase("More cores, a lower cost, or fewer and longer segments")
 MAIN_CAUSE_OPEN_AT_RECEIVER = Sentence(
     "Main cause: probably {cause}, but a capture at the receiver does not tell the limits at the sender apart. "
     "A capture at the sender shows more; only `ss -tin` on the sender tells send buffer and application apart."
@@ -370,7 +372,7 @@ LIKE_OUTAGES = Phrase("end of outages {outages:.1f} % of the time")
 DIFFERS: Mapping[str, tuple[Phrase, Phrase]] = {
     "goodput": (Phrase("The goodput"), Phrase("{value!n} %")),
     "shares": (Phrase("The share of a path in the goodput"), Phrase("{value!n} points")),
-    "reordering": (Phrase("The share of data out of order"), Phrase("{value!n} points")),
+    "reordering": (Phrase("The out-of-order ratio"), Phrase("{value!n} points")),
     "losses": (Phrase("The share of segments sent again"), Phrase("{value!n} points")),
     "srtt": (Phrase("The smoothed RTT of a path"), Phrase("{value!n} %")),
     "outages": (Phrase("The end of an outage"), Phrase("{value!n} % of the time")),

@@ -62,7 +62,7 @@ fn a_variation_in_time_is_the_share_of_the_delay_that_it_is() {
     // Longer than the delay: never below zero.
     assert_ne!(hash("30 ms"), hash("20 ms"));
     assert!(refused("delay_variation = '2 h'").contains("allowed: 0 ns to 1 h"));
-    assert!(refused("delay_variation = '120 %'").contains("out of range"));
+    assert!(refused("delay_variation = '120 %'").contains("is not allowed"));
 }
 
 /// A segment takes a core 40 us, so a core handles 25,000 segments a second, acknowledgements
@@ -83,6 +83,11 @@ fn the_cost_of_a_host_bounds_what_two_fast_paths_carry() {
     assert!(free > 2.0 * one, "{free} and {one} Mbit/s");
     assert!(one < 1.01 * most && one > 0.8 * most, "{one} of {most} Mbit/s");
     assert!(busy.unwrap() > 0.9, "{busy:?}");
+    // The share of the connection's time leaves out what came before it.
+    let late = |busy: &serde_json::Value| (busy["cpu_busy"].clone(), busy["connections"][0]["cpu_busy"].clone());
+    let text = format!("[host]\ncost = '40 us'\n[transfer]\nduration = '1 s'\nstart = '1 s'\n{paths}");
+    let (of_run, of_connection) = late(&finish(&scenario(&text)).summary["hosts"][1]);
+    assert!(of_run.as_f64().unwrap() < 0.6 && of_connection.as_f64().unwrap() > 0.9, "{of_run} {of_connection}");
     // The send buffer, in which the segments wait for their cores, keeps it from twice as much.
     assert!(two > 1.4 * one, "{two} and {one} Mbit/s");
 }
@@ -104,4 +109,5 @@ fn a_resolved_scenario_has_new_keys_only_where_they_differ() {
     );
     let timed = json("[transfer]\n[[path]]\ndelay_variation = '2 ms'");
     assert_eq!(timed["links"][0]["up"]["delay_variation_s"], 0.002);
+    assert_eq!(json("[transfer]\n[[path]]\ndelay_variation = '0 ms'"), plain);
 }

@@ -149,6 +149,10 @@ measures! {
             the station) and `down` (by the access point): `ppdus` with data, `mpdus` (frames in them), \
             `mpdus_per_ppdu` (the mean; `null` without any), `retransmitted` (frames that had been sent before), \
             `requests` (block-acknowledgement requests), `airtime_s` (of all these)");
+    HOSTS = Measure::new("hosts", OBJECTS, "").of(RUN)
+        .means("one object per host with a `cost`: `name`; `cpu_busy`, the share of the run for which its busiest \
+            core worked; and `connections`, one object with `name` and `cpu_busy` per connection: the share of the \
+            time from its first segment to its last for which the busiest core that carried it worked");
 }
 
 measures! {
@@ -225,8 +229,8 @@ measures! {
         .means("congestion window / `mss`, mean over time from the opening of the subflow; null if it never opened");
     QUEUE_DROPS = Measure::new("queue_drops", COUNTED_PACKETS, "queue drops")
         .of(SUBFLOW).in_captures(Null).summed().less()
-        .means("packets of this subflow, in both directions, dropped because a queue was full. Random loss on a link \
-            is not counted here");
+        .means("packets of this subflow, in both directions, dropped because a queue was full or a policer had no \
+            tokens. Random loss on a link is not counted here");
     MTU_DROPS = Measure::new("mtu_drops", COUNTED_PACKETS, "packets too long for a link").of(SUBFLOW).less()
         .means("packets of this subflow, in both directions, dropped because they were longer than the `mtu` of a \
             link. Only where a link has one");

@@ -7,9 +7,9 @@ use anabranch_stack::registry::{Choice, Info, Kind, Parameter, Registry, Setting
 use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
-use super::error::{Error, show};
+use super::error::Error;
 use super::nearest::did_you_mean;
-use super::reader::{ranged, word};
+use super::reader::{deciding, ranged, word};
 use super::units::TIME;
 
 /// Reads what stands at the key `what`, as one of `known`, in the variant that `profile` has.
@@ -22,10 +22,7 @@ pub(super) fn read<T: ?Sized + Kind>(
     let Some(table) = value.as_table() else {
         return named(value, what, known).map(|choice| profile.variant(choice));
     };
-    let name = table.get("name").ok_or_else(|| {
-        let problem = format!("missing in {}", show(value));
-        Error::at("name", problem, format!("write, for example, {what} = {{ name = \"{}\" }}", example(known)))
-    })?;
+    let name = deciding(table, "name", &format!("{what} = {{ name = \"{}\" }}", example(known)))?;
     let choice = profile.variant(named(name, what, known).map_err(|e| e.within("name"))?);
     given(table).try_fold(choice, |choice, (key, value)| {
         let parameter = choice.info().parameter(key).ok_or_else(|| unknown(choice.info(), key))?.clone();

@@ -3,9 +3,9 @@
 
 use toml::{Table, Value};
 
-use super::error::{Error, show};
+use super::error::Error;
 use super::model::{CodelParameters, Discipline, FqCodelParameters, RedParameters};
-use super::reader::{Section, word};
+use super::reader::{Section, deciding, word};
 use super::schema::{CODEL, FQ_CODEL, RED};
 
 /// The disciplines by name.
@@ -25,10 +25,7 @@ pub(super) fn read(value: &Value) -> Result<Discipline, Error> {
     let (name, table) = match value.as_table() {
         None => (named(value)?, &empty),
         Some(table) => {
-            let name = table.get("name").ok_or_else(|| {
-                let remedy = "write, for example, { name = \"codel\", target = \"5 ms\" }";
-                Error::at("name", format!("missing in {}", show(value)), remedy)
-            })?;
+            let name = deciding(table, "name", "{ name = \"codel\", target = \"5 ms\" }")?;
             (named(name).map_err(|e| e.within("name"))?, table)
         }
     };

@@ -3,8 +3,8 @@
 use toml::Value;
 
 use super::application::{Draw, Law};
-use super::error::{Error, show};
-use super::reader::{Section, word};
+use super::error::Error;
+use super::reader::{Section, deciding, word};
 use super::schema::{EXPONENTIAL, LOGNORMAL, PARETO, UNIFORM};
 use super::words::{LAWS, Law as Name};
 
@@ -19,10 +19,7 @@ pub(super) fn read(
     let Some(table) = value.as_table() else {
         return one(value).map(Draw::fixed);
     };
-    let name = table.get("name").ok_or_else(|| {
-        let remedy = format!("write, for example, {{ name = \"exponential\", mean = {example} }}");
-        Error::at("name", format!("missing in {}", show(value)), remedy)
-    })?;
+    let name = deciding(table, "name", &format!("{{ name = \"exponential\", mean = {example} }}"))?;
     let name = word(name, "distribution", LAWS).map_err(|e| e.within("name"))?;
     let section = |keys| Section::new(table, keys);
     match name {

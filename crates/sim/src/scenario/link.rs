@@ -71,7 +71,11 @@ fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction
             Some(usual) => link.value_or("delay", usual)?,
             None => link.value("delay")?,
         },
-        delay_variation: link.value("delay_variation")?,
+        // No variation has one form, so that equal scenarios have one resolved JSON.
+        delay_variation: match link.value("delay_variation")? {
+            Setting::Time(Duration::ZERO) => Setting::Number(0.0),
+            variation => variation,
+        },
         delay_redraw: link.or("delay_redraw", when, redraw)?,
         overtaking: link.value_or("overtaking", overtaking)?,
         trace,

@@ -45,9 +45,16 @@ pub fn nearest<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
     if let Some(choice) = meant.find_map(|ours| choices.iter().find(|c| **c == ours)) {
         return Some(choice);
     }
-    let (distance, choice) = choices.iter().map(|c| (distance(&word, &plain(c)), *c)).min_by_key(|(d, _)| *d)?;
+    let begins = |c: &str| plain(c).chars().zip(word.chars()).take_while(|(a, b)| a == b).count();
+    let near = choices.iter().map(|c| (distance(&word, &plain(c)), *c));
+    let (distance, choice) = near.min_by_key(|(d, c)| (*d, std::cmp::Reverse(begins(c))))?;
     // A third of the letters may be wrong; more is a guess, not a help.
     (distance <= word.chars().count().max(choice.chars().count()).div_ceil(3)).then_some(choice)
+}
+
+/// Returns true if `word` is one mistake away from `meant`.
+pub fn misspells(word: &str, meant: &str) -> bool {
+    distance(word, meant) == 1
 }
 
 /// `did you mean "x"? ` or nothing.

@@ -11,7 +11,7 @@ use toml::{Table, Value};
 
 use super::error::{Error, show};
 use super::model::More;
-use super::nearest::{did_you_mean, nearest};
+use super::nearest::{did_you_mean, misspells, nearest};
 use super::schema::{self, Default as Usual, HOMES, Key, example};
 use super::units::{BYTES, PACKETS, RATE, TIME, word_or};
 
@@ -84,10 +84,10 @@ impl<'a> Section<'a> {
         let ending = &name[base.len()..];
         let own: Vec<&str> = keys.keys().map(|key| key.name).collect();
         let directed: Vec<&str> = keys.keys().filter(|key| key.directed).map(|key| key.name).collect();
-        let home = HOMES.iter().find(|table| table.contains(name));
-        let hint = if let Some(home) = home {
+        let homes = homes(name);
+        let hint = if (1..=2).contains(&homes.len()) {
             // A key of another table may also be misspelt: `paths` of a connection, for `path`.
-            format!("{}it belongs in {}; ", did_you_mean(name, &own), home.written)
+            format!("{}it belongs in {}; ", did_you_mean(name, &own), homes.join(" or "))
         } else if let Some(near) = nearest(base, &directed).filter(|_| !ending.is_empty()) {
             format!("did you mean \"{near}{ending}\"? ")
         } else {
@@ -235,6 +235,31 @@ impl<'a> Section<'a> {
     }
 }
 
+/// The tables in which the key `name` belongs: of tables that have the same key, such as paths and
+/// links, the first.
+fn homes(name: &str) -> Vec<&'static str> {
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for table in HOMES {
+        if let Some(key) = table.find(name).filter(|key| found.iter().all(|(meaning, _)| *meaning != key.meaning)) {
+            found.push((key.meaning, table.written));
+        }
+    }
+    found.into_iter().map(|(_, written)| written).collect()
+}
+
+/// The value of `key`, which decides what the other keys of `table` are; `written` is an example.
+pub(super) fn deciding<'a>(table: &'a Table, key: &str, written: &str) -> Result<&'a Value, Error> {
+    table.get(key).ok_or_else(|| match table.keys().find(|given| misspells(given, key)) {
+        Some(given) => {
+            Error::at(given, "unknown key", format!("did you mean \"{key}\"? write, for example, {written}"))
+        }
+        None => {
+            let found = show(&Value::Table(table.clone()));
+            Error::at(key, format!("missing in {found}"), format!("write, for example, {written}"))
+        }
+    })
+}
+
 /// A message about an unknown key lists up to so many keys.
 const MANY: usize = 24;
 
@@ -246,10 +271,12 @@ fn made<T: Readable>(setting: Setting, name: &str) -> T {
 
 /// A value of `key`, in its range.
 pub(super) fn setting(value: &Value, key: &Key) -> Result<Setting, Error> {
-    if let schema::Value::Either(_, quantity) = key.value
-        && schema::unit(quantity).is_some_and(|unit| unit.fits(value))
-    {
-        return ranged(value, quantity);
+    if let schema::Value::Either(other, quantity) = key.value {
+        if schema::unit(quantity).is_some_and(|unit| unit.fits(value)) {
+            return ranged(value, quantity);
+        }
+        let allowed = format!("allowed: {}", schema::plain(&schema::allowed(key)));
+        return ranged(value, other).map_err(|_| Error::new(format!("{} is not allowed", show(value)), allowed));
     }
     let (range, words) = key.range().unwrap_or_else(|| panic!("the table of keys has no range for {}", key.name));
     let choices: Vec<(&str, &'static str)> = words.iter().map(|word| (*word, *word)).collect();

@@ -1,6 +1,6 @@
 //! The commented scenario that `anabranch new` prints.
 
-use super::schema::{CONNECTION, Key, PATH, ROOT, TOPOLOGY, TRAFFIC, TRANSFER, Table, plain, usual};
+use super::schema::{CONNECTION, HOST, Key, PATH, ROOT, TOPOLOGY, TRAFFIC, TRANSFER, Table, plain, usual};
 
 /// Comments stand beside their key if the line is no longer than this.
 const LONG: usize = 120;
@@ -36,6 +36,7 @@ pub fn template() -> String {
     section(&mut out, "[transfer]", &TRANSFER, |_| true);
     section(&mut out, "[[path]]", &PATH, |_| true);
     out.push_str(SECOND_PATH);
+    section(&mut out, "[host]", &HOST, |_| true);
     out.push_str("\n# Instead of [[path]], a generated network, whose links have the keys of a path:\n# [topology]\n");
     TOPOLOGY.keys().filter(|key| !key.directed).for_each(|key| line(&mut out, key, true));
     out.push_str("# [traffic]\n");
@@ -106,7 +107,7 @@ mod tests {
     fn the_template_names_every_key() {
         let long = ["name", "client", "server", "paths"];
         let connection = CONNECTION.keys().filter(|key| !long.contains(&key.name));
-        let generated = TOPOLOGY.keys().filter(|key| !key.directed).chain(TRAFFIC.keys());
+        let generated = TOPOLOGY.keys().filter(|key| !key.directed).chain(TRAFFIC.keys()).chain(HOST.keys());
         for key in connection.chain(TRANSFER.keys()).chain(PATH.keys()).chain(generated) {
             let given = |l: &str| l.trim_start_matches("# ").starts_with(&format!("{} = ", key.name));
             assert!(template().lines().any(given), "{}", key.name);

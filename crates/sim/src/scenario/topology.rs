@@ -32,7 +32,8 @@ pub(super) struct Topology {
 /// Reads the topology from the root of the document.
 pub(super) fn read(root: &Section<'_>, stack: Stack, ask: Ask<'_>) -> Result<Topology, Error> {
     let common = root.read("host", |v| v.as_table().map(|t| Section::new(t, &HOST)?.more("")).transpose())?.flatten();
-    let long = ["host", "router", "link"].into_iter().find(|k| root.get(k).is_some_and(|v| !v.is_table()));
+    let long =
+        ["host", "router", "link"].into_iter().find(|k| root.get(k).is_some_and(|v| *k != "host" || !v.is_table()));
     let mut topology = networked(root, long, stack, ask)?;
     for host in topology.nodes.iter_mut().filter(|node| !node.router) {
         if let Some(common) = &common {

@@ -12,14 +12,14 @@ use super::app::page::Load;
 use super::app::{NEVER, Sender, Source};
 use super::datagrams::Datagrams;
 use super::measured::Measured;
-use super::network::Network;
+use super::network::{Network, Work};
 use super::packet::{CLIENT, SERVER};
 use super::rng::Rng;
 use super::session::{self, Make, Slot};
 use super::stream::{Next, Stream};
 use super::tap::Taps;
 use super::trace::{Hashes, Sink, Trace, Watch};
-use crate::scenario::{Application, Ask, Change, LinkId, NodeId, Scenario};
+use crate::scenario::{Application, Ask, Change, LinkId, Scenario};
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,9 +66,8 @@ pub struct Outcome {
     pub capture_error: Option<std::io::Error>,
     /// What was sent up and down over each wireless link of 802.11n and later.
     pub radio: Vec<(usize, [Counts; 2])>,
-    /// For each host whose segments cost time: its node, and the share of the run for which its
-    /// busiest core worked.
-    pub busy: Vec<(NodeId, f64)>,
+    /// The work of each host whose segments cost time.
+    pub work: Vec<Work>,
 }
 
 impl Outcome {
@@ -421,7 +420,7 @@ impl World {
         let Self { net, sessions, series, events, .. } = self;
         let accounts = sessions.into_iter().map(Session::into_account).collect();
         let radio = net.radio_counts();
-        let busy = net.busy(now);
+        let work = net.work(now);
         let (hashes, trace_error, capture_error) = net.finish();
         let Hashes { trace: trace_sha256, events: events_hash } = hashes;
         Outcome {
@@ -435,7 +434,7 @@ impl World {
             trace_error,
             capture_error,
             radio,
-            busy,
+            work,
         }
     }
 }

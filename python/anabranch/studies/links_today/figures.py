@@ -3,6 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
+from anabranch.measures.table import label
 from anabranch.plots import ticks
 from anabranch.plots.algorithms import appearances
 from anabranch.studies.base import Data
@@ -39,5 +40,5 @@ def draw(data: Data, figure: "Figure") -> None:
     logarithmic(ax)
     ax.set_xlim(-0.5, len(senders) - 0.5)
     ticks.named(ax, range(len(senders)), [ALONE.get(s, s) for s in senders])
-    ax.set_ylabel("latency, 99 % (ms)", fontsize=SMALL + 1)
+    ax.set_ylabel(label("message_latency_p99_ms"), fontsize=SMALL + 1)
     legend(figure, last=(_BAR,))

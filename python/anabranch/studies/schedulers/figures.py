@@ -26,14 +26,10 @@ def draw(data: Data, figure: "Figure") -> None:
             _lines(ax, data, network, name)
         row[0].set_ylabel(f"{SHORT[network]}\ngain over {FIRST} (%)", fontsize=SMALL + 1)
     for ax, traffic in zip(grid[0], TRAFFIC.values(), strict=True):
-        ax.set_title(f"{traffic.title}\n{_short(traffic.quantity)}", fontsize=SMALL + 1, loc="left")
+        ax.set_title(f"{traffic.title}\n{traffic.quantity}", fontsize=SMALL + 1, loc="left")
     for ax in grid[-1]:
         ax.set_xlabel("queue (products)", fontsize=SMALL)
     legend(figure)
-
-
-def _short(quantity: str) -> str:
-    return quantity.replace("99th percentile of the messages' latency", "latency, p99")
 
 
 def _lines(ax: "Axes", data: Data, network: str, name: str) -> None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from anabranch.measures.table import MEASURES
 from anabranch.studies.base import Data
 from anabranch.sweeps.paired import Interval, interval
 
@@ -26,16 +27,9 @@ class Traffic(NamedTuple):
     @property
     def quantity(self) -> str:
         """What is compared."""
-        return _QUANTITIES[self.measure]
+        return MEASURES[self.measure].words
 
 
-_QUANTITIES = {
-    "goodput_mbps": "goodput",
-    "page_load_s": "page-load time",
-    "message_latency_p99_ms": "99th percentile of the messages' latency",
-    "bitrate_mean_mbps": "mean bitrate",
-    "completion_s": "completion time",
-}
 TRAFFIC = {
     "bulk": Traffic("bulk, 16 MiB of buffer", "goodput_mbps", "Mbit/s", 1.0, 2, True),
     "bulk-512k": Traffic("bulk, 512 KiB of buffer", "goodput_mbps", "Mbit/s", 1.0, 2, True),

@@ -38,8 +38,9 @@ pub(super) fn expand(document: &Table, stack: Stack, seed: u64, ask: Ask<'_>) ->
         }
         return Ok(None);
     };
-    if let Some(key) =
-        ["path", "host", "router", "link"].into_iter().find(|k| document.get(*k).is_some_and(|v| !v.is_table()))
+    if let Some(key) = ["path", "host", "router", "link"]
+        .into_iter()
+        .find(|k| document.get(*k).is_some_and(|v| *k != "host" || !v.is_table()))
     {
         let problem = format!("[[{key}]] cannot stand beside [topology], which makes hosts, routers and links");
         return Err(Error::at(key, problem, "use one of the two; `anabranch check --expand` writes a [topology] out"));

@@ -169,9 +169,11 @@ static NAMES: &[Key] = &[
         .heeded()
         .simulated(),
     key("client", Code("a host"), Text("\"client\""), "who opens and who accepts; required in the long form")
+        .example("\"client\"")
         .heeded()
         .simulated(),
     key("server", Code("a host"), Text("\"server\""), "who opens and who accepts; required in the long form")
+        .example("\"server\"")
         .heeded()
         .simulated(),
     key("paths", Code("a list of routes"), Absent, "the first carries the first handshake")

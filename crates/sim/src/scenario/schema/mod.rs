@@ -27,8 +27,8 @@ pub(super) use describe::usual;
 pub(super) use parts::{MOST_OBJECTS, MOST_OF_ONE};
 pub(super) use transfer::MOST;
 pub(super) use wifi::WIFI_HIGH;
-use written::{allowed, written};
-pub(super) use written::{example, plain, unit};
+use written::written;
+pub(super) use written::{allowed, example, plain, unit};
 
 use super::units::{Kind, LATEST};
 
@@ -468,5 +468,5 @@ tables! {
     PARETO = "pareto", "{ name = \"pareto\" }", one!(parts::PARETO);
 }
 
-/// Tables in which a misplaced key is looked for; a message names the first that has it.
-pub(super) static HOMES: &[&Table] = &[&CONNECTION, &PATH, &TRANSFER, &LINK, &ROOT, &WIFI, &TOPOLOGY, &TRAFFIC];
+/// Tables in which a misplaced key is looked for.
+pub(super) static HOMES: &[&Table] = &[&CONNECTION, &HOST, &PATH, &TRANSFER, &LINK, &ROOT, &WIFI, &TOPOLOGY, &TRAFFIC];

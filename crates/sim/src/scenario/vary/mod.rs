@@ -9,7 +9,7 @@ mod leo;
 use anabranch_stack::time::Duration;
 use toml::Value;
 
-use super::error::{Error, show};
+use super::error::Error;
 use super::model::{Discipline, Loss, Queue};
 use super::reader::{Readable, Section, table};
 use super::weather::{Outages, Rate, Spell, Weather};
@@ -62,9 +62,7 @@ fn preset<'a, T: Copy>(
         return super::reader::word(value, &format!("{key} preset"), presets).map(|p| (p, None));
     }
     let table = table(value, written)?;
-    let name = table.get("preset").ok_or_else(|| {
-        Error::at("preset", format!("missing in {}", show(value)), format!("write, for example, {written}"))
-    })?;
+    let name = super::reader::deciding(table, "preset", written)?;
     let preset = super::reader::word(name, &format!("{key} preset"), presets).map_err(|e| e.within("preset"))?;
     Ok((preset, Some(table)))
 }

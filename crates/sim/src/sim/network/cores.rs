@@ -24,10 +24,30 @@ struct Host {
 
 #[derive(Clone, Debug, Default)]
 struct Core {
+    /// The work of this core while it carried each connection, by the number of the connection.
+    carried: Vec<Carried>,
     /// When the core has handled all segments that wait for it.
     free: u64,
     /// Nanoseconds of work until `free`.
     worked: u64,
+}
+
+/// The work of one core from the first segment of a connection to the last one, in nanoseconds. The
+/// work for other connections counts, too.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carried {
+    /// When the first segment came, and the work before it.
+    first: (u64, u64),
+    /// When the last segment was handled, and the work until then; zero before any.
+    last: (u64, u64),
+}
+
+impl Carried {
+    /// Share of the time for which the core worked, 0 to 1.
+    fn busy(&self) -> f64 {
+        let (time, work) = (self.last.0 - self.first.0, self.last.1 - self.first.1);
+        if time == 0 { 0.0 } else { work as f64 / time as f64 }
+    }
 }
 
 /// A segment that a core handles or will handle.
@@ -110,8 +130,18 @@ impl Hosts {
         let Some(host) = &mut self.hosts[node] else { return false };
         let core = (packet.connection as usize + packet.tuple as usize) % host.cores.len();
         let core = &mut host.cores[core];
+        let before = (now, core.worked);
         core.free = core.free.max(now) + host.cost;
         core.worked += host.cost;
+        let connection = packet.connection as usize;
+        if core.carried.len() <= connection {
+            core.carried.resize(connection + 1, Carried::default());
+        }
+        let carried = &mut core.carried[connection];
+        if carried.last.0 == 0 {
+            carried.first = before;
+        }
+        carried.last = (core.free, core.worked);
         self.taken += 1;
         self.waiting.push(Waiting { until: core.free, number: self.taken, link, transit, leaves });
         true
@@ -122,17 +152,43 @@ impl Hosts {
         self.waiting.peek().map_or(u64::MAX, |first| first.until)
     }
 
-    /// For each node with a cost: its number, and the share of the time until `now` for which its
-    /// busiest core has worked, 0 to 1.
-    pub fn busy(&self, now: u64) -> Vec<(NodeId, f64)> {
-        let share = |host: &Host| {
+    /// The work of each host with a cost until `now`.
+    pub fn work(&self, now: u64) -> Vec<Work> {
+        let work = |(node, host): (NodeId, &Option<Host>)| {
+            let host = host.as_ref()?;
             let worked = |core: &Core| core.worked - core.free.saturating_sub(now).min(core.worked);
             let most = host.cores.iter().map(worked).max().unwrap_or(0);
-            if now == 0 { 0.0 } else { most as f64 / now as f64 }
+            let carried = |core: &Core| core.carried.len();
+            let connections = 0..host.cores.iter().map(carried).max().unwrap_or(0);
+            Some(Work {
+                node,
+                busy: if now == 0 { 0.0 } else { most as f64 / now as f64 },
+                connections: connections.filter_map(|c| host.busiest(c).map(|share| (c, share))).collect(),
+            })
         };
-        let numbered = self.hosts.iter().enumerate();
-        numbered.filter_map(|(node, host)| host.as_ref().map(|host| (node, share(host)))).collect()
+        self.hosts.iter().enumerate().filter_map(work).collect()
     }
+}
+
+impl Host {
+    /// The share, 0 to 1, for which a core worked between the first and the last segment of
+    /// `connection` that it carried: the largest of all cores. `None` if no core carried one.
+    fn busiest(&self, connection: usize) -> Option<f64> {
+        let carried = self.cores.iter().filter_map(|core| core.carried.get(connection));
+        carried.filter(|carried| carried.last.0 > 0).map(Carried::busy).max_by(f64::total_cmp)
+    }
+}
+
+/// How much the cores of a host have worked.
+#[derive(Debug)]
+pub struct Work {
+    /// The host.
+    pub node: NodeId,
+    /// Share of the run for which its busiest core worked, 0 to 1.
+    pub busy: f64,
+    /// For each connection with segments at the host: its number, and the share of the
+    /// connection's time for which the busiest of the cores that carried it worked, 0 to 1.
+    pub connections: Vec<(usize, f64)>,
 }
 
 impl Network {
@@ -156,10 +212,9 @@ impl Network {
         waits
     }
 
-    /// For each host with a cost: its node, and the share of the time until `now` for which its
-    /// busiest core has worked, 0 to 1.
-    pub fn busy(&self, now: u64) -> Vec<(NodeId, f64)> {
-        self.hosts.busy(now)
+    /// The work of each host with a cost until `now`.
+    pub fn work(&self, now: u64) -> Vec<Work> {
+        self.hosts.work(now)
     }
 
     /// Sends on the segments that their cores have handled, or hands them out.

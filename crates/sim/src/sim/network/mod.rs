@@ -32,6 +32,7 @@ use super::tap::Taps;
 use super::trace::{Hashes, Kind, Trace};
 use crate::scenario::{Ask, Link, Mtu, Scenario};
 use cores::Hosts;
+pub use cores::Work;
 
 /// Everything between the hosts.
 #[derive(Debug)]
