@@ -296,6 +296,7 @@ def test_a_check_names_calls_whose_last_bit_differs(here: Path, monkeypatch: pyt
 
 
 PAGE = EXAMPLES.parents[1] / "docs" / "python-algorithms.md"
+COLUMNS = PAGE.with_name("columns.md")
 
 
 def test_the_page_lists_the_columns_of_the_rows() -> None:
@@ -305,11 +306,11 @@ def test_the_page_lists_the_columns_of_the_rows() -> None:
         for name in names:
             meaning = " ".join(str(getattr(view, name).__doc__).split())
             lines.append(f"| {row} | `{name}` | {meaning} |")
-    before, _, rest = PAGE.read_text("utf-8").partition("<!-- columns -->\n")
+    before, _, rest = COLUMNS.read_text("utf-8").partition("<!-- columns -->\n")
     told, end, after = rest.partition("<!-- end of columns -->")
     table = "\n".join(lines) + "\n"
     if os.environ.get("ANABRANCH_QUOTES") == "write":
-        PAGE.write_text(f"{before}<!-- columns -->\n{table}{end}{after}", "utf-8")
+        COLUMNS.write_text(f"{before}<!-- columns -->\n{table}{end}{after}", "utf-8")
         told = table
     assert told == table
 
