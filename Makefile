@@ -269,16 +269,17 @@ $(VENV)/created:
 	@$(PYTHON) -m venv $(VENV) || { echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; rm -rf $(VENV); exit 1; }
 	@touch $@
 
-# Cargo compiles while pip downloads: neither needs what the other makes. If cargo fails, it fails
-# again when the engine is installed, and says why.
+# The engine is compiled while pip installs the packages that it is used with. The wheel is only a
+# by-product. If cargo fails, it fails again when the engine is installed, and says why.
 $(VENV)/packages: pyproject.toml $(VENV)/created
 	@$(PY) -c 'import tomllib as t; p = t.load(open("pyproject.toml", "rb")); print(*p["build-system"]["requires"], *p["project"]["dependencies"], sep="\n")' > $(VENV)/packages.txt
+	@$(PIP) $$($(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
 	@echo "installing Python packages into $(VENV): numpy, pandas, matplotlib and what they need"
 	@echo "building the engine with cargo: two to three minutes on two cores the first time"
-	@$(CARGO) build --profile lab --locked --package anabranch-python & \
+	@$(PY) -m maturin build --profile lab --locked --compatibility linux --out target/by-product & \
 	$(PIP) -r $(VENV)/packages.txt && $(PY) -m compileall -q -x '[/\\](tests?|testing|fontTools|pip|setuptools|pkg_resources)[/\\]' \
 		"$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"; \
-	installed=$$?; wait; exit $$installed
+	installed=$$?; wait; rm -rf target/by-product; exit $$installed
 	@touch $@
 
 $(VENV)/tools: pyproject.toml $(VENV)/packages
