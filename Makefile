@@ -204,7 +204,7 @@ ns3-test ns3-test-long: capi-stage
 	cd "$(NS3)" && ANABRANCH_ROOT="$(CURDIR)/target/capi" \
 		./ns3 configure --build-profile=optimized --enable-examples --enable-tests --enable-modules=anabranch \
 		--filter-module-examples-and-tests=anabranch --enable-precompiled-headers $(NS3_CONFIGURE)
-	cd "$(NS3)" && ./ns3 build --jobs 2
+	cd "$(NS3)" && ./ns3 build
 	cd "$(NS3)" && ./test.py --no-build --suite=anabranch --fullness=$(if $(filter %-long,$@),EXTENSIVE,QUICK)
 	cd "$(NS3)" && ./ns3 run --no-build anabranch-two-links
 else ifeq ($(NS3_HEADERS),)

@@ -147,6 +147,42 @@ CauseOf(uint32_t fallback)
     }
 }
 
+/// A number of four octets in network byte order.
+uint32_t
+Read32(const uint8_t* octets)
+{
+    return uint32_t(octets[0]) << 24 | octets[1] << 16 | octets[2] << 8 | octets[3];
+}
+
+/// Removes the D-SACK block (RFC 2883) of data below the acknowledgement. ns-3's TCP reads SACK blocks
+/// before the acknowledgement and fails an assertion if the first segment in flight is in one.
+void
+RemoveDuplicateSack(anabranch_segment& segment)
+{
+    constexpr uint8_t END = 0;
+    constexpr uint8_t NO_OPERATION = 1;
+    constexpr uint8_t SACK = 5;
+    constexpr uint32_t BLOCK = 8;
+    uint8_t* const header = segment.header;
+    for (uint32_t at = 20; at + 1 < segment.header_len && header[at] != END;)
+    {
+        uint8_t* const option = header + at;
+        const uint32_t length = option[0] == NO_OPERATION ? 1 : option[1];
+        if (option[0] == SACK && static_cast<int32_t>(Read32(option + 6) - Read32(header + 8)) <= 0)
+        {
+            const uint32_t left = length == 2 + BLOCK ? 0 : length - BLOCK;
+            std::memmove(option + 2, option + 2 + BLOCK, length - 2 - BLOCK);
+            std::memset(option + left, NO_OPERATION, length - left);
+            if (left > 0)
+            {
+                option[1] = left;
+            }
+            return;
+        }
+        at += length;
+    }
+}
+
 uint32_t
 Octets32(double octets)
 {
@@ -475,7 +511,7 @@ std::pair<anabranch_tuple, uint32_t>
 Quoted(IpAddress source, IpAddress destination, const uint8_t p[8])
 {
     return {{ToEngine(source, p[0] << 8 | p[1]), ToEngine(destination, p[2] << 8 | p[3])},
-            uint32_t(p[4]) << 24 | p[5] << 16 | p[6] << 8 | p[7]};
+            Read32(p + 4)};
 }
 
 } // namespace
@@ -561,6 +597,10 @@ AnabranchL4Protocol::SendSegment(anabranch_segment& segment)
     else
     {
         NS_FATAL_ERROR("Anabranch: connection " << segment.connection << " sends and has no socket");
+    }
+    if (socket != m_sockets.end() && socket->second->m_peerIsPlain)
+    {
+        RemoveDuplicateSack(segment);
     }
     if (segment.connection != 0)
     {
@@ -684,6 +724,7 @@ AnabranchL4Protocol::Report(const anabranch_event& event)
         Join();
         break;
     case ANABRANCH_EVENT_FALLBACK:
+        socket->m_peerIsPlain |= event.reason == ANABRANCH_FALLBACK_SYN || event.reason == ANABRANCH_FALLBACK_SYN_ACK;
         if (!m_fallbackTrace.IsEmpty())
         {
             m_fallbackTrace(event.connection, event.subflow, CauseOf(event.reason));

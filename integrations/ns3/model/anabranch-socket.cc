@@ -66,6 +66,7 @@ AnabranchSocket::AnabranchSocket()
       m_connecting(false),
       m_fromListener(false),
       m_connected(false),
+      m_peerIsPlain(false),
       m_writeClosed(false),
       m_closed(false),
       m_recvClosed(false),

@@ -175,6 +175,7 @@ class AnabranchSocket : public TcpSocket
     bool m_connecting;   //!< Connect was called.
     bool m_fromListener; //!< The peer opened the connection.
     bool m_connected;
+    bool m_peerIsPlain; //!< The peer has no Multipath TCP.
     bool m_writeClosed; //!< The application will send no more.
     bool m_closed;      //!< The application will neither send nor receive any more.
     bool m_recvClosed;
