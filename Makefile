@@ -80,7 +80,7 @@ release: $(VENV)/installed
 
 release-check: $(DENY)
 	$(DENY) check bans licenses sources
-	$(DENY) --manifest-path crates/capi/Cargo.toml check --config crates/capi/deny.toml licenses
+	$(DENY) --manifest-path crates/capi/Cargo.toml --config crates/capi/deny.toml check licenses
 	@before=$$(git tag --merged HEAD --sort=-version:refname --list 'v*' 2>/dev/null \
 		| grep -vx "v$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)" | head -n 1); \
 	if [ -n "$$before" ]; then $(MAKE) --no-print-directory semver BEFORE=$$before; \
