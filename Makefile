@@ -86,7 +86,7 @@ release: $(VENV)/installed
 
 release-check: $(DENY)
 	$(DENY) check bans licenses sources
-	$(DENY) --manifest-path crates/capi/Cargo.toml check --config crates/capi/deny.toml licenses
+	$(DENY) --manifest-path crates/capi/Cargo.toml --config crates/capi/deny.toml check licenses
 	@before=$$(git tag --merged HEAD --sort=-version:refname --list 'v*' 2>/dev/null \
 		| grep -vx "v$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)" | head -n 1); \
 	if [ -n "$$before" ]; then $(MAKE) --no-print-directory semver BEFORE=$$before; \
@@ -202,12 +202,14 @@ NS3_FLAGS := -O1
 NS3_RUN := LD_LIBRARY_PATH=target/capi/lib
 .PHONY: ns3-build ns3-test-long
 ifneq ($(NS3),)
-# NS3=DIR: as contrib/anabranch of the source tree DIR, with its tools.
+# NS3=DIR: as contrib/anabranch of the source tree DIR, with its tools. NS3_CONFIGURE: further options of
+# `./ns3 configure`; the last of two that disagree counts.
+NS3_CONFIGURE ?=
 ns3-test ns3-test-long: capi-stage
 	ln -sfn "$(CURDIR)/integrations/ns3" "$(NS3)/contrib/anabranch"
 	cd "$(NS3)" && ANABRANCH_ROOT="$(CURDIR)/target/capi" \
 		./ns3 configure --build-profile=optimized --enable-examples --enable-tests --enable-modules=anabranch \
-		--filter-module-examples-and-tests=anabranch
+		--filter-module-examples-and-tests=anabranch --enable-precompiled-headers $(NS3_CONFIGURE)
 	cd "$(NS3)" && ./ns3 build
 	cd "$(NS3)" && ./test.py --no-build --suite=anabranch --fullness=$(if $(filter %-long,$@),EXTENSIVE,QUICK)
 	cd "$(NS3)" && ./ns3 run --no-build anabranch-two-links

@@ -12,6 +12,7 @@
 #include <ns3/simulator.h>
 #include <ns3/string.h>
 #include <ns3/trace-source-accessor.h>
+#include <utility>
 
 namespace ns3
 {
@@ -26,11 +27,16 @@ namespace
 class OctetsHeader : public Header
 {
   public:
-    OctetsHeader() = default;
+    OctetsHeader()
+        : m_octets{},
+          m_length(0)
+    {
+    }
 
     OctetsHeader(const uint8_t* octets, uint32_t length)
-        : m_octets(octets, octets + length)
+        : m_length(length)
     {
+        std::memcpy(m_octets, octets, length);
     }
 
     static TypeId GetTypeId()
@@ -49,31 +55,31 @@ class OctetsHeader : public Header
 
     uint32_t GetSerializedSize() const override
     {
-        return m_octets.size();
+        return m_length;
     }
 
     void Serialize(Buffer::Iterator start) const override
     {
-        start.Write(m_octets.data(), m_octets.size());
+        start.Write(m_octets, m_length);
     }
 
     uint32_t Deserialize(Buffer::Iterator start) override
     {
-        uint8_t fixed[20];
-        Buffer::Iterator copy = start;
-        copy.Read(fixed, 20);
-        m_octets.resize((fixed[12] >> 4) * 4);
-        start.Read(m_octets.data(), m_octets.size());
-        return m_octets.size();
+        start.Read(m_octets, FIXED);
+        m_length = std::max<uint32_t>((m_octets[12] >> 4) * 4, FIXED);
+        start.Read(m_octets + FIXED, m_length - FIXED);
+        return m_length;
     }
 
     void Print(std::ostream& os) const override
     {
-        os << m_octets.size() << " octets of TCP header";
+        os << m_length << " octets of TCP header";
     }
 
   private:
-    std::vector<uint8_t> m_octets;
+    static constexpr uint32_t FIXED = 20; //!< Octets of a TCP header without options.
+    uint8_t m_octets[AnabranchL4Protocol::LONGEST_HEADER];
+    uint32_t m_length;
 };
 
 /// The state of RFC 9293 as ns-3 numbers it.
@@ -138,6 +144,42 @@ CauseOf(uint32_t fallback)
         return "the peer sent an infinite mapping";
     default:
         return "another cause";
+    }
+}
+
+/// A number of four octets in network byte order.
+uint32_t
+Read32(const uint8_t* octets)
+{
+    return uint32_t(octets[0]) << 24 | octets[1] << 16 | octets[2] << 8 | octets[3];
+}
+
+/// Removes the D-SACK block (RFC 2883) of data below the acknowledgement. ns-3's TCP reads SACK blocks
+/// before the acknowledgement and fails an assertion if the first segment in flight is in one.
+void
+RemoveDuplicateSack(anabranch_segment& segment)
+{
+    constexpr uint8_t END = 0;
+    constexpr uint8_t NO_OPERATION = 1;
+    constexpr uint8_t SACK = 5;
+    constexpr uint32_t BLOCK = 8;
+    uint8_t* const header = segment.header;
+    for (uint32_t at = 20; at + 1 < segment.header_len && header[at] != END;)
+    {
+        uint8_t* const option = header + at;
+        const uint32_t length = option[0] == NO_OPERATION ? 1 : option[1];
+        if (option[0] == SACK && static_cast<int32_t>(Read32(option + 6) - Read32(header + 8)) <= 0)
+        {
+            const uint32_t left = length == 2 + BLOCK ? 0 : length - BLOCK;
+            std::memmove(option + 2, option + 2 + BLOCK, length - 2 - BLOCK);
+            std::memset(option + left, NO_OPERATION, length - left);
+            if (left > 0)
+            {
+                option[1] = left;
+            }
+            return;
+        }
+        at += length;
     }
 }
 
@@ -274,6 +316,7 @@ AnabranchL4Protocol::DoDispose()
     }
     m_all.clear();
     m_sockets.clear();
+    m_senders.clear();
     m_listeners.clear();
     m_node = nullptr;
     m_ipv4 = nullptr;
@@ -359,6 +402,16 @@ AnabranchL4Protocol::GetProtocolNumber() const
     return PROTOCOL;
 }
 
+bool
+AnabranchL4Protocol::HasChecksums()
+{
+    if (!m_checksums)
+    {
+        m_checksums = Node::ChecksumEnabled();
+    }
+    return *m_checksums;
+}
+
 uint64_t
 AnabranchL4Protocol::Now() const
 {
@@ -371,16 +424,26 @@ template <class Header, class Interface>
 enum IpL4Protocol::RxStatus
 AnabranchL4Protocol::Dispatch(Ptr<Packet> p, const Header& header, Ptr<Interface> in, uint8_t trafficClass)
 {
-    uint8_t ports[4] = {};
-    p->CopyData(ports, sizeof ports);
-    const uint16_t port = ports[2] << 8 | ports[3];
+    uint8_t octets[LONGEST_HEADER] = {};
+    const uint32_t copied = p->CopyData(octets, sizeof octets);
+    const uint16_t port = octets[2] << 8 | octets[3];
     if (m_tcp && !m_ports.count(port))
     {
         return m_tcp->Receive(p, header, in);
     }
+    const uint32_t length = copied < 20 ? 0 : (octets[12] >> 4) * 4;
+    if (length < 20 || length > p->GetSize())
+    {
+        NS_LOG_WARN("a segment of " << p->GetSize() << " octets is dropped: its header is cut");
+        return RX_CSUM_FAILED;
+    }
+    // IPv4 and IPv6 pass a copy of the packet, for us to keep.
+    p->RemoveAtStart(length);
     return ReceiveSegment(p,
-                          ToEngine(header.GetSource(), ports[0] << 8 | ports[1]),
-                          ToEngine(header.GetDestination(), port),
+                          octets,
+                          length,
+                          {ToEngine(header.GetDestination(), port),
+                           ToEngine(header.GetSource(), octets[0] << 8 | octets[1])},
                           trafficClass & 3);
 }
 
@@ -397,23 +460,14 @@ AnabranchL4Protocol::Receive(Ptr<Packet> p, const Ipv6Header& header, Ptr<Ipv6In
 }
 
 enum IpL4Protocol::RxStatus
-AnabranchL4Protocol::ReceiveSegment(Ptr<Packet> p,
-                                    const anabranch_address& from,
-                                    const anabranch_address& to,
+AnabranchL4Protocol::ReceiveSegment(Ptr<Packet> payload,
+                                    const uint8_t* header,
+                                    uint32_t length,
+                                    const anabranch_tuple& tuple,
                                     uint8_t ecn)
 {
-    uint8_t header[60];
-    const uint32_t copied = p->CopyData(header, sizeof header);
-    const uint32_t length = copied < 20 ? 0 : (header[12] >> 4) * 4;
-    if (length < 20 || length > p->GetSize())
-    {
-        NS_LOG_WARN("a segment of " << p->GetSize() << " octets is dropped: its header is cut");
-        return RX_CSUM_FAILED;
-    }
-    const anabranch_tuple tuple{to, from};
-    auto payload = p->CreateFragment(length, p->GetSize() - length);
     std::vector<uint8_t> octets;
-    if (Node::ChecksumEnabled())
+    if (HasChecksums())
     {
         octets.resize(payload->GetSize());
         payload->CopyData(octets.data(), octets.size());
@@ -426,7 +480,7 @@ AnabranchL4Protocol::ReceiveSegment(Ptr<Packet> p,
     const auto subflow = m_subflows.find(tuple);
     if (subflow != m_subflows.end())
     {
-        m_touched.insert(subflow->second.first);
+        Touch(subflow->second.first);
         TraceSegment(m_rxTrace, subflow->second.first, subflow->second.second, payload, header, length);
     }
     const int code = anabranch_handle_segment(m_host,
@@ -457,7 +511,7 @@ std::pair<anabranch_tuple, uint32_t>
 Quoted(IpAddress source, IpAddress destination, const uint8_t p[8])
 {
     return {{ToEngine(source, p[0] << 8 | p[1]), ToEngine(destination, p[2] << 8 | p[3])},
-            uint32_t(p[4]) << 24 | p[5] << 16 | p[6] << 8 | p[7]};
+            Read32(p + 4)};
 }
 
 } // namespace
@@ -544,9 +598,13 @@ AnabranchL4Protocol::SendSegment(anabranch_segment& segment)
     {
         NS_FATAL_ERROR("Anabranch: connection " << segment.connection << " sends and has no socket");
     }
+    if (socket != m_sockets.end() && socket->second->m_peerIsPlain)
+    {
+        RemoveDuplicateSack(segment);
+    }
     if (segment.connection != 0)
     {
-        m_touched.insert(segment.connection);
+        Touch(segment.connection);
         TraceSegment(m_txTrace, segment.connection, segment.subflow, packet, segment.header, segment.header_len);
         if (segment.kind == ANABRANCH_SEND_FAST || segment.kind == ANABRANCH_SEND_TIMEOUT)
         {
@@ -558,7 +616,7 @@ AnabranchL4Protocol::SendSegment(anabranch_segment& segment)
                          segment.header_len);
         }
     }
-    if (Node::ChecksumEnabled())
+    if (HasChecksums())
     {
         std::vector<uint8_t> payload(segment.payload_len);
         packet->CopyData(payload.data(), payload.size());
@@ -570,6 +628,10 @@ AnabranchL4Protocol::SendSegment(anabranch_segment& segment)
         socket->second->Tag(packet, segment.ecn);
         if (segment.kind == ANABRANCH_SEND_NEW)
         {
+            if (socket->second->m_sentNow == 0)
+            {
+                m_senders.push_back(socket->second);
+            }
             socket->second->m_sentNow += segment.payload_len;
         }
     }
@@ -597,7 +659,7 @@ AnabranchL4Protocol::TakeEvents(Ptr<Packet> payload)
         }
         else if (auto socket = Find(event); socket && payload)
         {
-            socket->Place(event.offset, payload->CreateFragment(0, event.len));
+            socket->Place(event.offset, event.len, std::exchange(payload, nullptr));
         }
     }
 }
@@ -637,7 +699,7 @@ AnabranchL4Protocol::Report(const anabranch_event& event)
     {
         return;
     }
-    m_touched.insert(event.connection);
+    Touch(event.connection);
     switch (event.kind)
     {
     case ANABRANCH_EVENT_JOINS_POSSIBLE:
@@ -662,6 +724,7 @@ AnabranchL4Protocol::Report(const anabranch_event& event)
         Join();
         break;
     case ANABRANCH_EVENT_FALLBACK:
+        socket->m_peerIsPlain |= event.reason == ANABRANCH_FALLBACK_SYN || event.reason == ANABRANCH_FALLBACK_SYN_ACK;
         if (!m_fallbackTrace.IsEmpty())
         {
             m_fallbackTrace(event.connection, event.subflow, CauseOf(event.reason));
@@ -722,14 +785,12 @@ AnabranchL4Protocol::Pump()
             Report(event);
             m_again = true;
         }
-        for (auto connection : std::set<uint64_t>(m_touched))
+        // Callbacks send nothing while m_pumping.
+        for (const auto& socket : m_senders)
         {
-            auto socket = m_sockets.find(connection);
-            if (socket != m_sockets.end())
-            {
-                socket->second->ReportSent();
-            }
+            socket->ReportSent();
         }
+        m_senders.clear();
     } while (m_again);
     TraceStates();
     m_touched.clear();
@@ -884,17 +945,23 @@ AnabranchL4Protocol::TraceSegment(
     Ptr<Packet> segment = Create<Packet>(header, length);
     TcpHeader parsed;
     segment->PeekHeader(parsed);
-    to(connection, subflow, payload, parsed);
+    // The packet itself goes on: its callers add and remove octets.
+    to(connection, subflow, payload->Copy(), parsed);
+}
+
+void
+AnabranchL4Protocol::Touch(uint64_t connection)
+{
+    if (!m_cwndTrace.IsEmpty() || !m_ssthreshTrace.IsEmpty() || !m_inFlightTrace.IsEmpty() ||
+        !m_stateTrace.IsEmpty() || !m_rttTrace.IsEmpty() || !m_rtoTrace.IsEmpty())
+    {
+        m_touched.insert(connection);
+    }
 }
 
 void
 AnabranchL4Protocol::TraceStates()
 {
-    if (m_cwndTrace.IsEmpty() && m_ssthreshTrace.IsEmpty() && m_inFlightTrace.IsEmpty() &&
-        m_stateTrace.IsEmpty() && m_rttTrace.IsEmpty() && m_rtoTrace.IsEmpty())
-    {
-        return;
-    }
     anabranch_connection_info all{};
     all.size = sizeof all;
     anabranch_subflow_info info{};

@@ -33,6 +33,7 @@ class AnabranchL4Protocol : public IpL4Protocol
 {
   public:
     static constexpr uint8_t PROTOCOL = 6; //!< TCP's number in the header of IP.
+    static constexpr uint32_t LONGEST_HEADER = 60; //!< Octets of the longest TCP header.
     /// Ephemeral ports, first and last: ns-3's TCP has those above.
     static constexpr uint16_t FIRST_PORT = 32768;
     static constexpr uint16_t LAST_PORT = 49151;
@@ -103,10 +104,11 @@ class AnabranchL4Protocol : public IpL4Protocol
     /// Passes an arriving segment to TCP, if its port is not ours, or else to ReceiveSegment().
     template <class Header, class Interface>
     enum RxStatus Dispatch(Ptr<Packet> p, const Header& header, Ptr<Interface> in, uint8_t trafficClass);
-    /// A segment for one of our ports, of either family.
-    enum RxStatus ReceiveSegment(Ptr<Packet> p,
-                                 const anabranch_address& from,
-                                 const anabranch_address& to,
+    /// A segment for one of our ports, of either family. Keeps \p payload.
+    enum RxStatus ReceiveSegment(Ptr<Packet> payload,
+                                 const uint8_t* header,
+                                 uint32_t length,
+                                 const anabranch_tuple& tuple,
                                  uint8_t ecn);
     /// Passes an ICMP message about a segment of ours to the engine.
     void ReceiveIcmpError(const anabranch_tuple& tuple, uint32_t seq, uint32_t mtu, bool hard);
@@ -128,6 +130,8 @@ class AnabranchL4Protocol : public IpL4Protocol
                       Ptr<const Packet> payload,
                       const uint8_t* header,
                       uint32_t length) const;
+    /// Notes a connection whose state may have changed, if a trace source for states has listeners.
+    void Touch(uint64_t connection);
     void TraceStates();
 
     const Ptr<Ipv4L3Protocol>& L3Protocol(FamilyIpv4) const
@@ -176,6 +180,8 @@ class AnabranchL4Protocol : public IpL4Protocol
     /// A local port that nobody uses; 0 if there is none.
     uint16_t DrawPort() const;
     uint64_t Now() const;
+    /// Returns true if segments have checksums: the global value ChecksumEnabled at the first segment.
+    bool HasChecksums();
 
     typedef std::pair<uint64_t, uint32_t> Subflow;
 
@@ -216,7 +222,9 @@ class AnabranchL4Protocol : public IpL4Protocol
     DownTargetCallback m_down;
     DownTargetCallback6 m_down6;
     std::map<uint64_t, std::vector<LastReported>> m_reported;
-    std::set<uint64_t> m_touched;                   //!< Connections whose state may have changed.
+    std::set<uint64_t> m_touched; //!< Connections whose state may have changed.
+    std::vector<Ptr<AnabranchSocket>> m_senders; //!< Sockets that have not reported octets that were sent.
+    std::optional<bool> m_checksums;
 
     TracedCallback<uint64_t, uint32_t, uint32_t, uint32_t> m_cwndTrace;
     TracedCallback<uint64_t, uint32_t, uint32_t, uint32_t> m_ssthreshTrace;

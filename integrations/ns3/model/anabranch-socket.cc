@@ -66,6 +66,7 @@ AnabranchSocket::AnabranchSocket()
       m_connecting(false),
       m_fromListener(false),
       m_connected(false),
+      m_peerIsPlain(false),
       m_writeClosed(false),
       m_closed(false),
       m_recvClosed(false),
@@ -626,32 +627,29 @@ AnabranchSocket::ReportSent()
 // ---- receiving ----------------------------------------------------------------------------------
 
 void
-AnabranchSocket::Place(uint64_t offset, Ptr<Packet> octets)
+AnabranchSocket::Place(uint64_t offset, uint32_t length, Ptr<Packet> payload)
 {
-    octets->RemoveAllPacketTags();
-    // Octets that are there already stay.
-    while (octets->GetSize() > 0)
+    payload->RemoveAllPacketTags();
+    const uint64_t end = offset + length;
+    uint64_t start = std::max(offset, m_read);
+    while (start < end)
     {
-        const uint64_t end = offset + octets->GetSize();
-        uint64_t start = std::max(offset, m_read);
-        auto next = m_in.upper_bound(start);
+        // Octets that are there already stay.
+        const auto next = m_in.upper_bound(start);
         if (next != m_in.begin())
         {
-            auto before = std::prev(next);
+            const auto before = std::prev(next);
             start = std::max(start, before->first + before->second->GetSize());
         }
-        if (start >= end)
-        {
-            return;
-        }
-        next = m_in.lower_bound(start);
         const uint64_t stop = next == m_in.end() ? end : std::min(end, next->first);
-        if (stop > start)
+        if (start < stop)
         {
-            m_in.emplace_hint(next, start, octets->CreateFragment(start - offset, stop - start));
+            const bool whole = stop - start == payload->GetSize();
+            m_in.emplace_hint(next,
+                              start,
+                              whole ? payload : payload->CreateFragment(start - offset, stop - start));
         }
-        octets = octets->CreateFragment(stop - offset, end - stop);
-        offset = stop;
+        start = std::max(start, stop);
     }
 }
 
@@ -685,7 +683,7 @@ AnabranchSocket::Recv(uint32_t maxSize, uint32_t)
         m_errno = ERROR_AGAIN;
         return nullptr;
     }
-    auto packet = Create<Packet>();
+    Ptr<Packet> packet;
     while (count > 0)
     {
         auto first = m_in.begin();
@@ -699,7 +697,14 @@ AnabranchSocket::Recv(uint32_t maxSize, uint32_t)
             m_in.emplace(m_read + part, octets->CreateFragment(part, size - part));
             octets = octets->CreateFragment(0, part);
         }
-        packet->AddAtEnd(octets);
+        if (packet)
+        {
+            packet->AddAtEnd(octets);
+        }
+        else
+        {
+            packet = octets;
+        }
         m_read += part;
         count -= part;
     }

@@ -110,8 +110,9 @@ class AnabranchSocket : public TcpSocket
     void OnConnected();
     /// Tells the application of the end of the connection, once.
     void NotifyEnd(bool orderly);
-    /// Stores octets that have arrived at \p offset of the peer's stream.
-    void Place(uint64_t offset, Ptr<Packet> octets);
+    /// Stores the first \p length octets of a payload, which belong at \p offset of the peer's stream.
+    /// Keeps \p payload.
+    void Place(uint64_t offset, uint32_t length, Ptr<Packet> payload);
     /// Octets of our stream.
     Ptr<Packet> Octets(uint64_t offset, uint32_t length) const;
     /// TOS, ECN, priority and TTL of a segment.
@@ -174,6 +175,7 @@ class AnabranchSocket : public TcpSocket
     bool m_connecting;   //!< Connect was called.
     bool m_fromListener; //!< The peer opened the connection.
     bool m_connected;
+    bool m_peerIsPlain; //!< The peer has no Multipath TCP.
     bool m_writeClosed; //!< The application will send no more.
     bool m_closed;      //!< The application will neither send nor receive any more.
     bool m_recvClosed;

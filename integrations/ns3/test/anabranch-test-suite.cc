@@ -307,6 +307,18 @@ class Refusals : public TestCase
         auto listener = two.Listener(port80);
         auto second = two.Make(1);
         Expect(second->Bind(port80), Socket::ERROR_ADDRINUSE, "port in use", second);
+        // Data offset in words, and octets of the segment: too short for TCP, shorter than its header, and
+        // with a header that is too short.
+        for (const auto& [offset, size] : {std::pair(5, 19), std::pair(15, 40), std::pair(4, 20)})
+        {
+            std::vector<uint8_t> octets(size);
+            octets[3] = 80;
+            octets[12] = offset << 4;
+            const auto status = protocol->Receive(Create<Packet>(octets.data(), size),
+                                                  Ipv4Header(),
+                                                  two.nodes.Get(1)->GetObject<Ipv4L3Protocol>()->GetInterface(1));
+            NS_TEST_EXPECT_MSG_EQ(status, IpL4Protocol::RX_CSUM_FAILED, size << " octets, data offset " << offset);
+        }
         auto client = two.Make(0);
         Expect(client->Send(Create<Packet>(1)), Socket::ERROR_NOTCONN, "Send before Connect", client);
         Expect(client->Bind(PacketSocketAddress()), Socket::ERROR_AFNOSUPPORT, "Bind to another family", client);
@@ -693,6 +705,7 @@ class Paths : public TestCase
         NS_TEST_EXPECT_MSG_GT(m_windows, 10, "values of windows");
         NS_TEST_EXPECT_MSG_GT(m_times, 2, "values of round-trip times");
         NS_TEST_EXPECT_MSG_GT(m_segments, 1000, "segments");
+        NS_TEST_EXPECT_MSG_EQ(m_traced->GetSize(), m_tracedSize, "a traced payload stays as it was");
         NS_TEST_EXPECT_MSG_GT(m_received, 1000000, "octets that have arrived");
         Simulator::Destroy();
         Config::Reset();
@@ -739,9 +752,14 @@ class Paths : public TestCase
         m_times++;
     }
 
-    void OnSegment(uint64_t, uint32_t, Ptr<const Packet>, const TcpHeader&)
+    void OnSegment(uint64_t, uint32_t, Ptr<const Packet> payload, const TcpHeader&)
     {
         m_segments++;
+        if (!m_traced && payload->GetSize() > 0)
+        {
+            m_traced = payload;
+            m_tracedSize = payload->GetSize();
+        }
     }
 
     bool m_ipv6;
@@ -752,6 +770,8 @@ class Paths : public TestCase
     uint32_t m_windows{0};
     uint32_t m_times{0};
     uint32_t m_segments{0};
+    Ptr<const Packet> m_traced;
+    uint32_t m_tracedSize{0};
     uint64_t m_sent{0};
     uint64_t m_received{0};
 };

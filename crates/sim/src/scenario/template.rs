@@ -36,7 +36,8 @@ pub fn template() -> String {
     section(&mut out, "[transfer]", &TRANSFER, |_| true);
     section(&mut out, "[[path]]", &PATH, |_| true);
     out.push_str(SECOND_PATH);
-    section(&mut out, "[host]", &HOST, |_| true);
+    out.push_str("\n# What segments cost their hosts:\n# [host]\n");
+    HOST.keys().for_each(|key| line(&mut out, key, true));
     out.push_str("\n# Instead of [[path]], a generated network, whose links have the keys of a path:\n# [topology]\n");
     TOPOLOGY.keys().filter(|key| !key.directed).for_each(|key| line(&mut out, key, true));
     out.push_str("# [traffic]\n");
