@@ -68,6 +68,12 @@ def test_keys_and_sequence_numbers_do_not_make_runs_differ() -> None:
     assert not repeats.identical(prints[:1])
 
 
+def test_two_identical_runs_are_counted_as_such() -> None:
+    found = interval([2.0, 2.0], identical=True)
+    assert (found.n, found.mean, found.identical) == (1, 2.0, 2)
+    assert interval([2.0], identical=True).identical == 0
+
+
 def test_a_cell_of_identical_runs_is_one_run_without_an_interval(mixed: ab.Sweep) -> None:
     frame = mixed.means()
     wired, lossy = frame[frame["path.0.loss"] == "0 %"], frame[frame["path.0.loss"] == "3 %"]
