@@ -109,6 +109,7 @@ def test_the_table_says_so_and_shows_no_interval(mixed: ab.Sweep) -> None:
     assert all(" - " in line for line in wired)
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_all_cells_of_one_run_have_no_column_of_intervals(here: Path, command: Command) -> None:
     done = command("sweep", written(here), "--out", "kept", "--compare", "path.1.delay=40 ms", "--wide")
     assert done.status == 0
@@ -141,6 +142,7 @@ def test_two_sweeps_of_identical_runs_are_compared_as_one_pair(here: Path, comma
     assert "-" not in random.split()[-2:]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_more_seeds_are_not_added_where_nothing_is_random(here: Path, command: Command) -> None:
     done = command("sweep", written(here), "--seeds", "until 1 %", "--out", "kept")
     assert len(ab.Sweep.load("kept").plan.seeds) == 10
