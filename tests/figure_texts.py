@@ -28,8 +28,8 @@ def drawn_texts(figure: Figure) -> list[tuple[Text, Bbox]]:
     return [(text, text.get_window_extent()) for text in found if text.get_visible() and text.get_text().strip()]
 
 
-def assert_fits(figure: Figure, *, apart: bool = True) -> None:
-    """No text leaves `figure`; with `apart` no two texts lie over each other, either."""
+def assert_fits(figure: Figure, *, apart: bool = True) -> list[tuple[Text, Bbox]]:
+    """No text leaves `figure`; with `apart` no two texts lie over each other, either. Returns the drawn texts."""
     texts = drawn_texts(figure)
     assert texts
     for text, box in texts:
@@ -38,6 +38,7 @@ def assert_fits(figure: Figure, *, apart: bool = True) -> None:
         assert inside, f"{text.get_text()!r} at {box.extents} leaves {figure.bbox.extents}"
     if apart:
         assert overlapping(texts) == []
+    return texts
 
 
 def overlapping(texts: list[tuple[Text, Bbox]]) -> list[tuple[str, str]]:
@@ -50,9 +51,9 @@ def overlapping(texts: list[tuple[Text, Bbox]]) -> list[tuple[str, str]]:
     ]
 
 
-def assert_logarithmic_axes_can_be_read(figure: Figure) -> None:
-    """Every logarithmic axis has two ticks or more with plain numbers, and a name."""
-    drawn = {id(text) for text, _ in drawn_texts(figure)}
+def assert_logarithmic_axes_can_be_read(figure: Figure, texts: list[tuple[Text, Bbox]]) -> None:
+    """Every logarithmic axis has two ticks or more with plain numbers, and a name. `texts`: those that were drawn."""
+    drawn = {id(text) for text, _ in texts}
     for ax in figure.axes:
         for axis in (ax.xaxis, ax.yaxis):
             if axis.get_scale() != "log" or not ax.get_visible():

@@ -56,8 +56,7 @@ def assert_figures_fit(study: Study, data: Data, *names: str) -> None:
     """
     for name in names:
         figure = _FIGURES.get((study.name, name)) or run.drawn(study, name, data)
-        assert_fits(figure)
-        assert_logarithmic_axes_can_be_read(figure)
+        assert_logarithmic_axes_can_be_read(figure, assert_fits(figure))
 
 
 OTHERS = {"statements", "gains", "judgement", "order", "claims", "leading", "memory", "walk"}

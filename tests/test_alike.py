@@ -4,6 +4,7 @@ from pathlib import Path
 
 import anabranch as ab
 from anabranch.sweeps.comparable import groups, said
+from anabranch.sweeps.plan import same_scenario
 from helpers import Command
 
 BULK = ab.Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="500 kB").set("connection.nagle", False)
@@ -22,6 +23,14 @@ SCHEDULERS = {"scheduler": ["min-rtt", "round-robin"]}
 def test_labels_are_alike_only_if_all_their_traces_are() -> None:
     assert groups({"a": {1: "x"}, "b": {1: "x", 2: "y"}, "c": {}, "d": {}}) == []
     assert groups({"a": {1: "x"}, "b": {1: "y"}, "c": {1: "x"}, "d": {1: "y"}}) == [["a", "c"], ["b", "d"]]
+
+
+def test_the_older_name_of_the_judge_makes_no_other_scenario() -> None:
+    older, newer = (BULK.set(f"connection.{key}", "dsack") for key in ("recovery", "judge"))
+    assert same_scenario(older, newer)
+    assert not same_scenario(older, BULK.set("connection.judge", "eifel"))
+    cells = [cell for one in (older, newer) for cell in ab.Plan.of(one, {"mss": [700]}).cells]
+    assert cells[0].sha256 == cells[1].sha256
 
 
 def test_a_reason_is_given_only_if_it_is_known() -> None:

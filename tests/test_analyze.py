@@ -82,6 +82,7 @@ def test_frames_have_the_columns_of_a_run(linux: ab.Capture) -> None:
     assert (linux.window["edge"] >= linux.window["data_ack"]).all()
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_out_holds_everything_and_is_replaced_but_nothing_else_is(command: Command, here: Path) -> None:
     for context in (without_figures(), nullcontext()):
         with context:
@@ -154,6 +155,7 @@ def test_a_capture_full_of_plain_tcp_stays_readable(command: Command, here: Path
     assert any(line.startswith("10.0.0.1:2077 - 10.0.0.2:443") and line.rstrip().endswith(" 50 kB") for line in lines)
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_plain_tcp_stands_behind_mptcp_or_is_left_out(command: Command, here: Path) -> None:
     (here / "plain.pcap").write_bytes(_timed(_tcp(4000, 0, 20) + _tcp(4001, 1, 30)))
     both = command("analyze", LINUX, "plain.pcap", "--out", "both")

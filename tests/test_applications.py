@@ -75,6 +75,7 @@ def test_the_figure_is_the_distribution_of_the_latencies(messages: ab.Run) -> No
     assert ax.get_ylabel() == "messages (%)"
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_result_keeps_its_parts(messages: ab.Run, tmp_path: Path) -> None:
     messages.save(tmp_path / "kept")
     again = ab.load(tmp_path / "kept")
@@ -143,6 +144,7 @@ def test_a_film_is_told_in_a_sentence(command: Command, here: Path, rate: str, s
     assert (summary["rebuffering_s"] > 0) == (summary["rebuffering_count"] > 0) == (rate == "900 kbit/s")
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_pages_and_films_are_compared_and_swept(command: Command, here: Path) -> None:
     (here / "page.toml").write_text(PAGE, encoding="utf-8")
     for out, context in (("one", nullcontext()), ("two", without_figures())):
@@ -175,6 +177,7 @@ rate = "5 Mbit/s"
 """
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_the_longest_gap_and_the_recovery_are_told_compared_and_swept(command: Command, here: Path) -> None:
     (here / "outage.toml").write_text(OUTAGE, encoding="utf-8")
     summary = json.loads(command("run", "outage.toml", "--json", "--out", "one").out)
@@ -207,6 +210,7 @@ def test_datagrams_are_told_in_a_sentence(command: Command, here: Path) -> None:
     assert runs["datagram_delay_p99_ms"].between(11, 11.5).all()
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_both_directions_are_told_and_swept(command: Command, here: Path) -> None:
     text = "transfer = { bytes = '500 kB', direction = 'both' }\n[[path]]\n[[path]]\nrate = '2 Mbit/s'\n"
     (here / "both.toml").write_text(text, encoding="utf-8")

@@ -16,10 +16,13 @@ EXAMPLES = Path(__file__).parents[1] / "examples" / "python"
 FEW = ("one path", "small receive buffer", "losses on one path")
 
 
+SCENARIOS = scenarios()
+
+
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three scenarios instead of twenty."""
-    some = {name: scenarios()[name] for name in FEW}
+    some = {name: SCENARIOS[name] for name in FEW}
     monkeypatch.setattr("anabranch.conformance.check.scenarios", lambda: some)
 
 
@@ -36,7 +39,7 @@ def test_a_template_runs_and_has_no_fault(command: Command, here: Path, kind: st
     (here / "mine.py").write_text(done.out, "utf-8")
     name = re.search(r"class (\w+)", done.out)
     assert name is not None
-    scenario = scenarios()["losses on one path"].set(f"connection.{kind}", f"mine.py:{name[1]}")
+    scenario = SCENARIOS["losses on one path"].set(f"connection.{kind}", f"mine.py:{name[1]}")
     assert scenario.run().summary["status"] == "completed"
     checked = command("check-algorithm", f"mine.py:{name[1]}")
     assert (checked.status, checked.err) == (0, "")

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import queue
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -226,6 +227,21 @@ def test_batches_grow_to_a_second_of_work() -> None:
     assert sizes[:2] == [1, 1]
     assert max(sizes) == 100
     assert len(sizes) < 30
+
+
+def test_whoever_waits_hears_something_within_half_a_second() -> None:
+    class Finished:
+        """A queue in which nothing arrives."""
+
+        waited = 0.0
+
+        def get(self, timeout: float) -> Any:
+            self.waited += timeout
+            raise queue.Empty
+
+    finished: Any = Finished()
+    assert list(cluster._taken(finished)) == []
+    assert 0 < finished.waited <= 0.5
 
 
 def test_a_run_that_workers_die_of_is_a_failed_row_and_its_neighbours_are_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -203,6 +203,7 @@ def test_the_trace_has_a_row_for_each_protocol_event(command: Command, scenario_
     assert files_of(scenario_file.parent) == ["events.txt", "two.toml"]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_out_holds_everything_and_nothing_is_left_beside_it(command: Command, scenario_file: Path) -> None:
     done = command("run", scenario_file, "--out", "results/first")
     assert done.status == 0
@@ -222,6 +223,7 @@ def test_out_holds_everything_and_nothing_is_left_beside_it(command: Command, sc
     ]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_out_with_json_leaves_standard_output_to_the_object(command: Command, scenario_file: Path) -> None:
     done = command("run", scenario_file, "--out", "first", "--json")
     assert json.loads(done.out) == json.loads(Path("first/summary.json").read_text(encoding="utf-8"))
@@ -304,6 +306,7 @@ def test_plot_draws_one_figure_in_another_format_elsewhere(command: Command, res
     assert (here / "pictures/cwnd.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_compare_shows_both_and_the_changed_line(command: Command, scenario_file: Path) -> None:
     command("run", scenario_file, "--out", "near")
     command("run", scenario_file, "--out", "far", "--set", "path.1.delay=200 ms")
@@ -320,6 +323,7 @@ def test_doctor_finds_a_working_installation_working(command: Command) -> None:
     assert "FAIL" not in done.out
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_doctor_finds_an_engine_that_does_not_reproduce(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     run = ab.Scenario.run
     count = iter(range(100))

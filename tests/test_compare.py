@@ -260,6 +260,7 @@ def test_an_analysis_is_made_again_and_proved(command: Command, here: Path) -> N
     assert "its capture linux.pcap is not here; replay it where `analyze` was run" in command("replay", "seen").err
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_an_analysis_of_standard_input_cannot_be_made_again(here: Path) -> None:
     with LINUX.open("rb") as file:
         words = [sys.executable, "-m", "anabranch", "analyze", "-", "--out", "seen", "--quiet"]

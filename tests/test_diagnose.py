@@ -181,6 +181,7 @@ delay = "20 ms"
 """
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_of_several_connections_of_a_run_each_has_its_own_shares(tmp_path: Path) -> None:
     """The first connection of the scenario begins later, so it is the second of the captures."""
     run = ab.Scenario.from_toml(TWO).run()
@@ -196,6 +197,7 @@ def test_of_several_connections_of_a_run_each_has_its_own_shares(tmp_path: Path)
     assert run.explain().startswith("second: ")
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_behind_a_translator_of_ports_the_captures_are_asked(tmp_path: Path) -> None:
     path = "[[path]]\nrate = '5 Mbit/s'\ndelay = '10 ms'\nmiddleboxes = ['nat']\n"
     ab.Scenario.from_toml(f"transfer.bytes = '1 MB'\n{path}").run().save(tmp_path / "run")
@@ -235,6 +237,7 @@ def test_out_writes_numbers_and_a_report_that_loads_nothing(command: Command, bl
     assert "report.html" in again.out
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_run_that_gives_another_trace_is_refused(command: Command, blocked: Path, tmp_path: Path) -> None:
     run = ab.load(blocked / "run")
     run.summary["trace_sha256"] = "0" * 64

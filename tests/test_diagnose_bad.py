@@ -258,6 +258,7 @@ def test_of_follow_and_every_what_makes_no_sense_is_refused(
     assert word in done.err
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_folder_is_not_followed_and_has_no_segments(command: Command, tmp_path: Path) -> None:
     ab.Scenario.two_path(*PATHS, transfer="100 kB").run().save(tmp_path / "run")
     for options, word in ((["--follow"], "--follow"), (["--qlog", tmp_path / "q"], "--qlog")):
@@ -272,6 +273,7 @@ def test_python_takes_no_such_interval_either(every: float, captures: list[Path]
         ab.diagnose(captures, every=every, told=lambda _: None)
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_folder_with_a_diagnosis_is_called_one(captures: list[Path], command: Command, tmp_path: Path) -> None:
     ab.diagnose(captures).save(tmp_path / "d")
     ab.Scenario.two_path(*PATHS, transfer="100 kB").run().save(tmp_path / "run")

@@ -125,6 +125,7 @@ def test_more_than_the_capture_shows_is_said_to_be_so() -> None:
     assert found.summary()["tried"][0]["beyond_measured"]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_the_remedy_sentence_of_a_run_follows_its_trials(command: Command, tmp_path: Path) -> None:
     """A slow path blocks a small receive buffer: by the trials the path as backup gives five times as much."""
     ab.Scenario.load(BLOCKED).run().save(tmp_path / "run")
@@ -155,6 +156,7 @@ def test_the_twin_of_a_run_does_not_differ_from_it() -> None:
     assert [found[name] for name in Likeness._fields] == [0.0] * len(Likeness._fields)
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_no_remedy_of_a_twin_that_is_not_like_its_capture(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

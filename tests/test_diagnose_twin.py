@@ -84,6 +84,7 @@ def test_sixty_twins_are_like_what_they_are_of() -> None:
     assert sum(one.likeness.is_like for one in others) >= 0.85 * len(others)
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_each_line_has_its_ground(command: Command, tmp_path: Path) -> None:
     done = command("diagnose", LINUX, "--twin", tmp_path / "twin.toml", "--seeds", "0")
     assert done.status == 0
@@ -98,6 +99,7 @@ def test_each_line_has_its_ground(command: Command, tmp_path: Path) -> None:
     assert command("check", tmp_path / "twin.toml").status == 0
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_what_would_help_against_a_blocked_buffer_is_tried_and_said(command: Command, tmp_path: Path) -> None:
     """A slow path fills a small receive buffer: by its scenario 20 Mbit/s are there, of which the run gets a fifth."""
     ab.Scenario.load(ROOT / "examples" / "blocked-buffer.toml").run().save(tmp_path / "run")

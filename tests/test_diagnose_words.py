@@ -109,6 +109,7 @@ def test_of_a_capture_at_the_receiver_not_too_much_is_promised() -> None:
     assert "only `ss -tin`" in told
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_syns_that_were_lost_are_named_in_place_of_fast_open(tmp_path: Path) -> None:
     down = "changes = [{ at = '0 s', state = 'down' }, { at = '1.5 s', state = 'up' }]\n"
     for place in (None, "client"):
@@ -120,6 +121,7 @@ def test_syns_that_were_lost_are_named_in_place_of_fast_open(tmp_path: Path) -> 
         assert "Fast Open" not in connection["sentences"][2]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_short_transfer_waits_for_its_handshake(tmp_path: Path) -> None:
     """Three segments: a round trip for the handshake, one for the data, which carry the FIN."""
     connection, _ = run_of(f"{TCP}transfer.bytes = '4 kB'\n" + PATH.format("50 Mbit/s", "20 ms", ""), tmp_path)
@@ -131,6 +133,7 @@ def test_a_short_transfer_waits_for_its_handshake(tmp_path: Path) -> None:
     assert "Fast Open" in connection["sentences"][2]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_data_that_wait_in_a_queue_after_the_fin_are_no_handshake(tmp_path: Path) -> None:
     text = f"{TCP}connection.controller = 'cubic'\ntransfer.bytes = '60 kB'\n" + PATH.format("1 Mbit/s", "5 ms", "")
     for place in (None, "client"):
@@ -159,6 +162,7 @@ def test_where_links_are_full_no_other_remedy_is_named(cause: str) -> None:
     assert idle.startswith("Main cause: ")
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_of_a_full_link_the_run_and_its_captures_say_that_it_is_full(tmp_path: Path) -> None:
     """The send buffer holds more than the path and its queue: without it nothing would be faster."""
     path = PATH.format("10 Mbit/s", "20 ms", "queue = '400 packets'\n")
@@ -169,6 +173,7 @@ def test_of_a_full_link_the_run_and_its_captures_say_that_it_is_full(tmp_path: P
         assert connection["sentences"][2].startswith("The path was saturated")
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_two_full_paths_are_the_limit_of_a_run_of_mptcp(tmp_path: Path) -> None:
     two = PATH.format("6 Mbit/s", "20 ms", "") + PATH.format("4 Mbit/s", "30 ms", "")
     connection, notes = run_of(f"connection.send_buffer = '400 kB'\ntransfer.duration = '6 s'\n{two}", tmp_path)
@@ -176,12 +181,14 @@ def test_two_full_paths_are_the_limit_of_a_run_of_mptcp(tmp_path: Path) -> None:
     assert notes == []
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_run_is_not_called_a_capture(tmp_path: Path) -> None:
     text = f"{TCP}transfer.bytes = '20 kB'\n" + PATH.format("5 Mbit/s", "9 ms", "")
     assert run_of(text, tmp_path / "run")[1] == ["The run has no Multipath TCP: each connection counts as one path."]
     assert run_of(text, tmp_path / "capture", "client")[1] == [say.NO_MPTCP(source=say.THE_CAPTURE())]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_paths_of_a_run_have_the_numbers_of_the_run(tmp_path: Path) -> None:
     """Both paths join the same two addresses, so that a capture sees one path."""
     nodes = "[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[router]]\nname = 'r'\n[[router]]\nname = 's'\n"

@@ -148,6 +148,7 @@ def test_a_link_to_a_file_is_not_followed(place: Path, command: Command, option:
     assert (place / "victim-True").read_text("utf-8") == "my thesis\n"
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_an_old_figure_that_is_a_link_does_not_lead_elsewhere(place: Path, command: Command) -> None:
     ab.Scenario.load("short.toml").run().save("result")
     (place / "victim").write_text("my thesis\n", encoding="utf-8")

@@ -17,7 +17,7 @@ from anabranch.plots.beside import beside
 from anabranch.plots.letters import width, wrapped
 from anabranch.plots.waiting import height, waiting
 from anabranch.sweeps import figures
-from figure_texts import SIZES, assert_fits, assert_logarithmic_axes_can_be_read, drawn_texts
+from figure_texts import SIZES, assert_fits, assert_logarithmic_axes_can_be_read
 
 LINUX = Path(__file__).parent.parent / "crates" / "acceptance" / "tests" / "data" / "linux-mptcp-two-paths-snap128.pcap"
 SMALLEST, DEFAULT = SIZES[0], SIZES[-1]
@@ -132,8 +132,8 @@ def test_no_text_leaves_a_figure_of_a_sweep(
     for name in names:
         cut = figures.view(swept[which], below=name not in {figures.CDF, figures.OVER_TIME})
         figure = figures.drawn(swept[which], name, cut, sized(size))
-        assert_fits(figure, apart=which != "panels" or size is DEFAULT)
-        assert_logarithmic_axes_can_be_read(figure)
+        texts = assert_fits(figure, apart=which != "panels" or size is DEFAULT)
+        assert_logarithmic_axes_can_be_read(figure, texts)
 
 
 def test_no_text_leaves_the_smallest_figure_there_is(finished: ab.Run, swept: dict[str, ab.Sweep]) -> None:
@@ -149,8 +149,8 @@ def test_a_figure_that_is_resized_is_laid_out_anew(finished: ab.Run) -> None:
     points: list[tuple[float, str, int]] = []
     for size in ((6.4, 4.8), (1.6, 1.6), (6.4, 4.8)):
         figure.set_size_inches(*size)
-        assert_fits(figure, apart=False)
-        points.append((float(ax.yaxis.label.get_fontsize()), ax.get_ylabel(), len(drawn_texts(figure))))
+        texts = assert_fits(figure, apart=False)
+        points.append((float(ax.yaxis.label.get_fontsize()), ax.get_ylabel(), len(texts)))
     assert points[0] == points[2]
     assert points[1][0] < points[0][0]
 

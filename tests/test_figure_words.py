@@ -106,7 +106,7 @@ def test_the_command_renames_and_labels(command: Command, kept: Path, tmp_path: 
     assert {"CUBIC = new", "Rate (Mbit/s)", "Delay", "rtt-compensator"} <= texts
     result = tmp_path / "result"
     ab.Scenario.of_paths(["5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms"], transfer="300 kB").run(seed=1).save(result)
-    wanted = ("--rename", "path 1=LTE", "--label", "time=t (s)", "--out", str(tmp_path / "run"))
+    wanted = ("--rename", "path 1=LTE", "--label", "time=t (s)", "--figure", "cwnd", "--out", str(tmp_path / "run"))
     plot = [sys.executable, "-m", "anabranch", "plot", str(result), *wanted]
     fresh = subprocess.run(plot, capture_output=True, text=True, check=False)
     assert (fresh.returncode, fresh.stderr) == (0, "")

@@ -217,6 +217,8 @@ FIXED: list[tuple[dict[str, Any], bool]] = [
     ({"transfer": '{ page = "wikipedia" }'}, False),
     ({"transfer": '{ page = { objects = 5, bytes = "20 kB", depth = 2 } }'}, False),
     ({"connection.judge": "frto"}, True),
+    ({"stack": "legacy-2011", "connection.judge": "frto"}, False),
+    ({"stack": "legacy-2011", "connection.judge": "frto", "connection.ack_discard": "0 %"}, True),
 ]
 
 

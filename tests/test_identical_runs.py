@@ -68,6 +68,12 @@ def test_keys_and_sequence_numbers_do_not_make_runs_differ() -> None:
     assert not repeats.identical(prints[:1])
 
 
+def test_two_identical_runs_are_counted_as_such() -> None:
+    found = interval([2.0, 2.0], identical=True)
+    assert (found.n, found.mean, found.identical) == (1, 2.0, 2)
+    assert interval([2.0], identical=True).identical == 0
+
+
 def test_a_cell_of_identical_runs_is_one_run_without_an_interval(mixed: ab.Sweep) -> None:
     frame = mixed.means()
     wired, lossy = frame[frame["path.0.loss"] == "0 %"], frame[frame["path.0.loss"] == "3 %"]
@@ -103,6 +109,7 @@ def test_the_table_says_so_and_shows_no_interval(mixed: ab.Sweep) -> None:
     assert all(" - " in line for line in wired)
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_all_cells_of_one_run_have_no_column_of_intervals(here: Path, command: Command) -> None:
     done = command("sweep", written(here), "--out", "kept", "--compare", "path.1.delay=40 ms", "--wide")
     assert done.status == 0
@@ -135,6 +142,7 @@ def test_two_sweeps_of_identical_runs_are_compared_as_one_pair(here: Path, comma
     assert "-" not in random.split()[-2:]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_more_seeds_are_not_added_where_nothing_is_random(here: Path, command: Command) -> None:
     done = command("sweep", written(here), "--seeds", "until 1 %", "--out", "kept")
     assert len(ab.Sweep.load("kept").plan.seeds) == 10

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from anabranch.kernel import KernelError
 from anabranch.kernel import draw as drawing
+from anabranch.kernel.runner import release
 from anabranch.kernel.translate import spec_of
 
 KERNEL = Path(__file__).parent / "kernel"
@@ -126,17 +128,80 @@ def test_random_cases_agree_with_linux(name: str) -> None:
     assert len(differ) <= 2, differ
 
 
-def test_the_tool_compares_stored_rows(tmp_path: Path) -> None:
-    lines = (KERNEL / "drawn-1.csv").read_text("utf-8")
-    head, _, rest = lines.partition("\n")
-    few = tmp_path / "few.csv"
-    # The rows of the first case: the text up to the row of run 0 of case 1.
-    few.write_text(head + "\n" + rest[: rest.index("\n1,")] + "\n", "utf-8")
-    done = subprocess.run(
-        [sys.executable, ROOT / "tools/kernel-oracle/draw", "--compare", few],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.fixture
+def few(tmp_path: Path) -> Path:
+    """The rows of the first case of a draw: the text up to the row of run 0 of case 1."""
+    text = (KERNEL / "drawn-1.csv").read_text("utf-8")
+    file = tmp_path / "few.csv"
+    file.write_text(text[: text.index("\n1,")] + "\n", "utf-8")
+    return file
+
+
+BROKEN = {
+    "6 runs of each": ("0 runs of each", "line 1: runs: 0; give at least 1"),
+    "varied by 3 %": ("varied by 90 %", "line 1: rates and delays varied by 90 %; give 0 to 50 %"),
+    ",share,": (",part,", "line 2 lacks the column share"),
+    "0,short,": ("zero,short,", 'line 3: case is "zero"; expected 0 to 23'),
+    "0,short,lossless,1,": ("0,short,lossless,9,", 'line 18: run is "9"; expected 0 to 5'),
+    "0,short,lossless,2,": ("0,short,lossless,1,", "line 19: run 1 of case 0 is there twice"),
+    "0,short,lossless,0,": ("0,long,lossless,0,", 'line 3: kind is "long"; choices: one subflow, two'),
+    "0,short,lossless,3,": ("0,short,magic,3,", 'line 20: feature is "magic"; choices: lossless, loss'),
+    "0,short,lossless,0,36": ("0,short,lossless,0,x36", r'line 3: goodput_mbps is "x36\S+", which is no number'),
+    "0,short,lossless,1,3": ("0,short,lossless,1,-3", r"line 18: goodput_mbps is -\S+; expected a finite number"),
+    "0,0,1,0,": ("0,0,0.5 0.5,0,", "line 18: share has 1 numbers; other runs of the case have another count"),
+}
+
+
+@pytest.mark.parametrize("old", BROKEN)
+def test_a_broken_file_is_refused_with_its_line(few: Path, old: str) -> None:
+    new, said = BROKEN[old]
+    text = few.read_text("utf-8")
+    assert old in text
+    few.write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(ValueError, match=said):
+        drawing.load(few)
+
+
+def test_a_file_that_ends_within_a_row_is_refused_with_its_line(few: Path) -> None:
+    few.write_text(few.read_text("utf-8")[:-8], "utf-8")
+    with pytest.raises(ValueError, match=r"line 22: the row ends before .*\n.* run draw again with --csv"):
+        drawing.load(few)
+
+
+def test_a_file_with_another_scenario_is_refused_with_the_case(few: Path) -> None:
+    whole = few.read_text("utf-8")
+    few.write_text(whole.replace("[connection]", "[connection", 1), "utf-8")
+    with pytest.raises(ValueError, match=r"^case 0: .*line 2"):
+        drawing.table(drawing.load(few))
+    few.write_text(whole.replace("0,0,1,0,", "0,0,0.5 0.5,0,"), "utf-8")
+    with pytest.raises(ValueError, match=r"^case 0: share has 2 numbers; its scenario has 1 paths"):
+        drawing.table(drawing.load(few))
+    few.write_text("".join(whole.splitlines(keepends=True)[:2]), "utf-8")
+    with pytest.raises(ValueError, match="no case has all its 6 runs"):
+        drawing.table(drawing.load(few))
+
+
+def test_a_kernel_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for file, said in ((Path(sys.executable), '--version prints "Python 3'), (tmp_path, "Permission denied")):
+        monkeypatch.setattr("anabranch.kernel.runner.kernel", lambda _, file=file: file)
+        with pytest.raises(KernelError, match=said):
+            release()
+
+
+def tool(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, ROOT / "tools/kernel-oracle/draw", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_tool_refuses_in_one_line(tmp_path: Path) -> None:
+    done = tool("--compare", "few.csv", "--cases", "5")
+    assert done.returncode == 2
+    assert done.stderr.endswith("error: --compare takes no --cases: the file has its own draw\n")
+    done = tool("--compare", tmp_path / "absent.csv")
+    assert (done.returncode, done.stderr) == (2, f"{tmp_path}/absent.csv: No such file or directory\n")
+
+
+def test_the_tool_compares_stored_rows(few: Path) -> None:
+    done = tool("--compare", few)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] in ("all: 1 of 1 cases agree", "all: 0 of 1 cases agree")

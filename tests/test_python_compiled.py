@@ -15,6 +15,7 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core
+from anabranch.algorithms.compiled import Compiled
 from anabranch.algorithms.identity import identity
 from anabranch.conformance.check import check
 from anabranch.conformance.scenarios import scenarios
@@ -164,6 +165,44 @@ def test_a_function_with_other_arguments_is_refused_with_the_right_ones() -> Non
         ab.compiled(ab.Scheduler)  # type: ignore[arg-type]
 
 
+def test_a_function_that_would_do_something_else_than_it_says_is_refused() -> None:
+    def later(offer, paths):
+        yield 0
+
+    async def waits(offer, paths):
+        return 0
+
+    def by_word(offer, paths):
+        return 0 if paths[0].recovery in ("open", "cwr") else ab.WAIT
+
+    cases: dict[str, Any] = {
+        r"later uses yield; return the index of a path": later,
+        r"waits uses async; return the index of a path": waits,
+        r'by_word compares recovery with "open"; in a row it is a number: 0 \(open\), 1 \(cwr\)': by_word,
+        r"a lambda has no name that a scenario could use; write def pick\(offer, paths\)": lambda offer, paths: 0,
+    }
+    for said, function in cases.items():
+        with pytest.raises(ab.AlgorithmError, match=said):
+            ab.compiled(function)
+    with pytest.raises(ab.AlgorithmError, match="memory is True; give a whole number from 0"):
+        ab.compiled(memory=True)(in_turn.function)
+
+
+def test_the_class_of_a_compiled_scheduler_is_no_base_and_has_no_method_to_call() -> None:
+    with pytest.raises(ab.AlgorithmError, match=r"Better: no class can derive from a compiled scheduler; give ab"):
+
+        class Better(first):
+            """Its `pick` would never be called."""
+
+            def pick(self, offer):
+                return 0
+
+    with pytest.raises(ab.AlgorithmError, match=r"first\.pick: only the engine can ask .*, call first\.function with"):
+        first().pick(None)
+    with pytest.raises(ab.AlgorithmError, match=r"Compiled has no function; make a scheduler with ab\.compiled"):
+        LOSSY.set("connection.scheduler", Compiled).check()
+
+
 def test_without_numba_the_message_says_how_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     @ab.compiled
     def mine(offer, paths):
@@ -184,7 +223,25 @@ def test_a_function_that_cannot_be_compiled_is_refused_before_the_run() -> None:
     def nothing(offer, paths):
         return 0 if paths[0].can_send else None
 
+    @ab.compiled
+    def as_a_class(offer, paths):
+        return offer.paths[0].mss
+
+    @ab.compiled
+    def truth(offer, paths):
+        return paths[0].can_send > 0
+
+    seen: list[int] = []
+
+    @ab.compiled
+    def keeps(offer, paths):
+        seen.append(1)
+        return 0
+
     for cls, said in (
+        (as_a_class, r"as_a_class cannot be compiled: a row has no column paths; help\(ab.compiled\) says which"),
+        (truth, r"truth returns values of type bool; return the index of a path"),
+        (keeps, r"(?s)keeps cannot be compiled: .*'seen'.*numbers to keep go into ab\.compiled\(memory=\.\.\.\)"),
         (unknown, r"unknown cannot be compiled: a row has no column srt; did you mean `srtt`\?"),
         (nothing, r"returns no value on some way"),
     ):
@@ -261,7 +318,8 @@ def test_a_file_names_it_in_toml_in_a_sweep_in_a_replay_and_in_a_check(
     swept = ab.sweep(ab.Scenario.load("s.toml"), {"scheduler": ["mine.py:mine", "min-rtt"]}, seeds=2, workers=2).runs
     assert set(swept["status"]) == {"completed"}
     assert swept.groupby("seed")["trace_sha256"].nunique().tolist() == [1, 1]
-    few = {name: scenarios()[name] for name in ("one path", "losses on one path")}
+    every = scenarios()
+    few = {name: every[name] for name in ("one path", "losses on one path")}
     monkeypatch.setattr("anabranch.conformance.check.scenarios", lambda: few)
     assert check("mine.py:mine").faults == ()
     file = folder / "mine.py"

@@ -1,11 +1,14 @@
 """The map of the RFCs' requirements is up to date, and its check finds what is wrong with it."""
 
+import io
 import re
+import runpy
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -31,14 +34,16 @@ levels = ["MUST", "SHOULD"]
 
 def check(root: Path, *options: str) -> tuple[int, str]:
     """Exit status and complaints of the command over the repository at `root`."""
-    command = [sys.executable, str(ROOT / "tools" / "rfc-map"), "--root", str(root), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
+    complaints = io.StringIO()
+    with patch.object(sys, "argv", ["rfc-map", "--root", str(root), *options]), redirect_stderr(complaints):
+        status: int = runpy.run_path(str(ROOT / "tools" / "rfc-map"))["main"]()
+    return status, complaints.getvalue()
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    """A repository with one list of three rows and an up-to-date page."""
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with one list of three rows and an up-to-date page, which no test changes."""
+    root = tmp_path_factory.mktemp("small") / "root"
     texts = {
         "docs/features.md": FEATURES,
         "docs/rfc/6298.toml": LIST,
@@ -46,11 +51,17 @@ def small(tmp_path: Path) -> Path:
         "crates/stack/tests/it/rfc6298.rs": TEST,
     }
     for name, text in texts.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    assert check(tmp_path) == (0, "")
-    assert check(tmp_path, "--check") == (0, "")
-    return tmp_path
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    assert check(root) == (0, "")
+    assert check(root, "--check") == (0, "")
+    return root
+
+
+@pytest.fixture
+def small(template: Path, tmp_path: Path) -> Path:
+    """A copy of the template for one test."""
+    return Path(shutil.copytree(template, tmp_path / "root"))
 
 
 def test_the_map_is_up_to_date() -> None:

@@ -24,6 +24,7 @@ def test_what_is_loaded_is_what_was_saved(finished: ab.Run, result: Path) -> Non
     assert str(again) == str(finished)
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_result_says_where_it_comes_from(command: Command, scenario_file: Path) -> None:
     command("run", scenario_file, "--out", "first", "--seed", "5", "--set", "path.1.delay=20 ms")
     made = ab.load("first").provenance
@@ -36,6 +37,7 @@ def test_a_result_says_where_it_comes_from(command: Command, scenario_file: Path
     assert made.machine
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_an_older_result_is_replaced(result: Path) -> None:
     newer = ab.Scenario.two_path("1 Mbit/s, 10 ms", "1 Mbit/s, 10 ms", transfer="100 kB").run()
     (result / "cwnd.png").write_bytes(b"drawn by `anabranch plot`")
@@ -52,12 +54,14 @@ def test_a_file_of_yours_in_an_older_result_is_not_lost(finished: ab.Run, result
     assert (result / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_an_empty_directory_is_used(finished: ab.Run, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     finished.save(tmp_path / "empty")
     assert ab.load(tmp_path / "empty").summary == finished.summary
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_what_stops_half_way_is_no_result_and_is_removed(
     finished: ab.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,6 +81,7 @@ def test_what_stops_half_way_is_no_result_and_is_removed(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_an_older_result_survives_a_failure(finished: ab.Run, result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {file.name: file.read_bytes() for file in result.iterdir()}
 
@@ -91,6 +96,7 @@ def test_an_older_result_survives_a_failure(finished: ab.Run, result: Path, monk
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits")
+@pytest.mark.usefixtures("no_figures")
 def test_a_result_has_the_permissions_of_other_new_directories(finished: ab.Run, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     finished.save(tmp_path / "result")
@@ -156,6 +162,7 @@ CONNECTIONS = {
 
 
 @pytest.mark.parametrize("form", CONNECTIONS)
+@pytest.mark.usefixtures("no_figures")
 def test_replay_of_a_result_from_before_profiles_has_the_defaults_of_its_time(
     form: str, command: Command, tmp_path: Path
 ) -> None:

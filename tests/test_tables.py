@@ -167,6 +167,7 @@ def test_one_of_a_kind_is_told_as_one(command: Command, here: Path) -> None:
     assert not re.search(r"\b1 \w+s\b", text), text
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_report_of_very_many_captured_connections_is_a_table_and_the_largest(here: Path) -> None:
     text = MANY.format(n=30).replace('protocol = "tcp"', 'protocol = "mptcp"').replace('"100 kB"', '"30 kB"')
     ab.Scenario.from_toml(text).run(pcap="captures")

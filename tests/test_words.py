@@ -168,6 +168,7 @@ def test_a_name_in_an_axis_that_deceives_is_refused(command: Command, here: Path
 
 @posix
 @pytest.mark.parametrize("name", [f"{TURNED}.pcap", f"{CLEARED}.pcap"])
+@pytest.mark.usefixtures("no_figures")
 def test_a_file_whose_name_deceives_is_shown_as_it_is(command: Command, here: Path, name: str) -> None:
     shutil.copy(LINUX, name)
     done = command("analyze", name, "--out", "out")
@@ -187,6 +188,7 @@ def test_a_file_whose_name_deceives_is_shown_as_it_is(command: Command, here: Pa
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes file names that are not UTF-8")
+@pytest.mark.usefixtures("no_figures")
 def test_a_name_that_is_not_utf_8_is_refused(command: Command, scenario_file: Path) -> None:
     name = os.fsdecode(b"\xff")
     shutil.copy(LINUX, name)

@@ -21,7 +21,7 @@ from python_source import Mutant, mutants, recording
 
 MODULES = ("comparison", "diagnosis", "recommendation", "sweeps")
 # Names of the files of tests that are run, beside the doctests of the modules.
-TESTS = ("compare", "diagnose", "query", "recommend", "sweep", "tables")
+TESTS = ("cluster", "compare", "diagnose", "query", "recommend", "sweep", "tables")
 # Limit in seconds of the summed durations of the tests that a mutant is tried with.
 SECONDS = 30
 # File beside the record of the tests, if it is whole: hashes of what was recorded.

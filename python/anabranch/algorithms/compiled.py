@@ -29,12 +29,31 @@ class Compiled(Scheduler):
     memory: ClassVar[int] = 0
     """Numbers that it keeps between two calls."""
 
+    def __init_subclass__(cls) -> None:
+        """Refuse a class that derives from what `compiled` made: the engine would never call its methods."""
+        if cls.__bases__ != (Compiled,):
+            raise AlgorithmError(
+                f"{place_of(cls)}: no class can derive from a compiled scheduler; "
+                f"give ab.compiled another function, or derive the class from ab.Scheduler"
+            )
+
     def pick(self, offer: object) -> NoReturn:
-        """Never called: the engine calls the machine code."""
-        raise NotImplementedError
+        """Refuse the call: the engine calls the machine code instead.
+
+        Raises
+        ------
+        AlgorithmError
+            Always.
+        """
+        raise AlgorithmError(
+            f"{place_of(type(self))}.pick: only the engine can ask a compiled scheduler; "
+            f"to try the function, call {type(self).__name__}.function with rows of your own"
+        )
 
     @classmethod
     def _prepare(cls) -> None:
+        if not hasattr(cls, "function"):
+            raise AlgorithmError(f"{place_of(cls)} has no function; make a scheduler with ab.compiled")
         machine_code(cls)
 
     def _machine_code(self) -> "tuple[int, int, list[float]]":
@@ -115,10 +134,17 @@ def _class(function: Any, memory: int, asks: str, needs: tuple[str, ...]) -> typ
     if not isinstance(function, FunctionType):
         raise AlgorithmError(f"ab.compiled: {function!r} is no function of Python; give def {_form(memory)}: ...")
     place = place_of(function)
-    if not (isinstance(memory, int) and 0 <= memory <= 1_000_000):
+    if isinstance(memory, bool) or not (isinstance(memory, int) and 0 <= memory <= 1_000_000):
         raise AlgorithmError(f"{place}: memory is {memory!r}; give a whole number from 0 to 1000000")
     if memory and asks == "choices":
         raise AlgorithmError(f'{place}: asks = "choices" is for schedulers without a memory; leave out one of both')
+    parameters = _parameters(function, place, memory)
+    if function.__name__ == "<lambda>":
+        raise AlgorithmError(f"{place}: a lambda has no name that a scenario could use; write def {_form(memory)}: ...")
+    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        what = "async" if inspect.iscoroutinefunction(function) else "yield"
+        raise AlgorithmError(f"{place} uses {what}; return the index of a path, a whole number, or ab.WAIT")
+    _refuse_words(function, place)
     return type(
         function.__name__,
         (Compiled,),
@@ -130,9 +156,23 @@ def _class(function: Any, memory: int, asks: str, needs: tuple[str, ...]) -> typ
             "memory": memory,
             "asks": asks,
             "needs": needs,
-            **_parameters(function, place, memory),
+            **parameters,
         },
     )
+
+
+_RECOVERY = {"open": 0, "cwr": 1, "fast": 2, "loss": 3}
+"""The numbers of the column ``recovery``."""
+
+
+def _refuse_words(function: FunctionType, place: str) -> None:
+    """Refuse a function that compares ``recovery`` with a word: numba compiles that, and it is never true."""
+    code = function.__code__
+    constants = [one for some in code.co_consts for one in (some if isinstance(some, tuple | frozenset) else (some,))]
+    words = [word for word in constants if isinstance(word, str) and word in _RECOVERY]
+    if words and "recovery" in code.co_names:
+        numbers = ", ".join(f"{number} ({word})" for word, number in _RECOVERY.items())
+        raise AlgorithmError(f'{place} compares recovery with "{words[0]}"; in a row it is a number: {numbers}')
 
 
 def _form(memory: int) -> str:
@@ -200,6 +240,11 @@ def machine_code(cls: type[Compiled]) -> int:
     return int(code.address)
 
 
+_COMPILES = (
+    "numba compiles numbers, loops, tuples, arrays, and functions with @numba.njit; "
+    "numbers to keep go into ab.compiled(memory=...)"
+)
+
 _KEPT: list[Any] = []
 """Compiled functions, whose machine code runs may call."""
 
@@ -233,7 +278,7 @@ def entry(offer, paths, many, memory, parameters, raised):
 
 def _words(returned: Any) -> str:
     """A type of numba in a message."""
-    text = str(returned)
+    text = str(getattr(returned, "literal_type", returned))
     without = text.lower().startswith(("none", "optional"))
     return "no value on some way through it" if without else f"values of type {text}"
 
@@ -242,7 +287,8 @@ def _first(error: Exception) -> str:
     """What a message of numba says: its lines without those about numba itself."""
     if isinstance(error, KeyError):
         name = str(error.args[0])
-        return f"a row has no column {name}{hint(name, [column for columns in _core.columns() for column in columns])}"
+        near = hint(name, [column for columns in _core.columns() for column in columns])
+        return f"a row has no column {name}{near or '; help(ab.compiled) says which there are'}"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     useful = [line for line in lines if not line.startswith(("Failed in nopython", "During:", "This error"))]
-    return " ".join(useful[:4])
+    return f"{' '.join(useful[:4])}\n  {_COMPILES}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
+from anabranch._core import ScenarioError
 from anabranch.kernel.beside import ours, varied
 from anabranch.scenario import Scenario
 
@@ -162,7 +163,7 @@ def verdict(case: Case, engine: Sequence[Mapping[str, Any]], linux: Sequence[Map
     Of a short transfer, the time to completion takes the place of the goodput, because the goodput from the first octet
     to the last of a transfer of one flight is a matter of microseconds.
     """
-    measure = "completion_s" if case.kind == "short" else "goodput_mbps"
+    measure = _measure(case.kind)
     here, there = ([float(run[measure]) for run in runs] for runs in (engine, linux))
     difference = mean(here) / mean(there) - 1
     error = math.sqrt(sum(stdev(side) ** 2 / len(side) for side in (here, there) if len(side) > 1)) / mean(there)
@@ -229,7 +230,7 @@ COLUMNS = (
 )  # fmt: skip
 """Columns of a file of measured rows; `scenario` is the case's TOML in the row of run 0."""
 
-_TITLE = re.compile(r"seed (\d+), (\d+) cases, (\d+) runs of each, rates and delays varied by ([\d.]+) %")
+_TITLE = re.compile(r"seed (\d+), (\d+) cases, (\d+) runs of each, rates and delays varied by (\d+(?:\.\d+)?) %")
 
 
 @dataclass
@@ -291,32 +292,116 @@ def load(file: Path) -> Drawn:
     Raises
     ------
     ValueError
-        If the first line does not name a draw.
+        If the first line does not name a draw, or if a row is not one of it; the message names the line.
     """
-    head, _, rest = file.read_text(encoding="utf-8").partition("\n")
+    try:
+        head, _, rest = file.read_text(encoding="utf-8").partition("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file}: octet {error.start} is no text (UTF-8)\n  name a file that draw wrote") from None
     found = _TITLE.search(head)
     if found is None:
         raise ValueError(f"{file}: line 1 names no draw\n  expected: # ... {Drawn(1, 48, 6, 0.03).title()}")
-    drawn = Drawn(int(found[1]), int(found[2]), int(found[3]), float(found[4]) / 100)
-    for line in csv.DictReader(io.StringIO(rest)):
-        number = int(line["case"])
-        figures: dict[str, Any] = {name: float(line[name]) for name in ("goodput_mbps", "completion_s") if line[name]}
-        figures |= {name: [float(value) for value in line[name].split()] for name in ("share", "queue_drops")}
-        drawn.linux.setdefault(number, {})[int(line["run"])] = figures
-        if line["scenario"]:
-            drawn.stored[number] = Case(number, line["kind"], line["feature"], line["scenario"])
+    try:
+        drawn = Drawn(int(found[1]), int(found[2]), int(found[3]), float(found[4]) / 100)
+        _check(drawn)
+    except ValueError as error:
+        raise ValueError(f"{file}: line 1: {error}") from None
+    rows = csv.DictReader(io.StringIO(rest))
+    if missing := sorted(set(COLUMNS).difference(rows.fieldnames or ())):
+        raise ValueError(f"{file}: line 2 lacks the column {missing[0]}\n  expected: {','.join(COLUMNS)}")
+    # A scenario is a field of several lines: a row begins behind the end of the row before it.
+    begin = 3
+    try:
+        for line in rows:
+            _add(drawn, line)
+            begin = rows.line_num + 2
+    except (ValueError, csv.Error) as error:
+        remedy = f"remove the rows from there on and run draw again with --csv {file}"
+        raise ValueError(f"{file}: line {begin}: {error}\n  {remedy}") from None
     return drawn
 
 
+def _check(drawn: Drawn) -> None:
+    """Raise ValueError if a number of the draw is out of its range."""
+    for name in ("count", "runs"):
+        if getattr(drawn, name) < 1:
+            raise ValueError(f"{'cases' if name == 'count' else name}: {getattr(drawn, name)}; give at least 1")
+    if not 0 <= drawn.vary <= 0.5:
+        raise ValueError(f"rates and delays varied by {100 * drawn.vary:g} %; give 0 to 50 %")
+
+
+def _add(drawn: Drawn, line: Mapping[Any, Any]) -> None:
+    """Add a row of a file to `drawn`; raises ValueError with what is wrong."""
+
+    def text(name: str) -> str:
+        if line[name] is None:
+            raise ValueError(f"the row ends before {name}")
+        return str(line[name])
+
+    def whole(name: str, below: int) -> int:
+        if not (text(name).isdecimal() and int(text(name)) < below):
+            raise ValueError(f'{name} is "{text(name)}"; expected 0 to {below - 1}')
+        return int(text(name))
+
+    def real(name: str, value: str) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            raise ValueError(f'{name} is "{value}", which is no number') from None
+        if not (math.isfinite(number) and number >= 0):
+            raise ValueError(f"{name} is {value}; expected a finite number from 0 on")
+        return number
+
+    if None in line:
+        raise ValueError(f"the row has more than {len(COLUMNS)} fields")
+    number, run = whole("case", drawn.count), whole("run", drawn.runs)
+    known = drawn.linux.setdefault(number, {})
+    if run in known:
+        raise ValueError(f"run {run} of case {number} is there twice")
+    figures: dict[str, Any] = {name: real(name, text(name)) for name in ("goodput_mbps", "completion_s") if text(name)}
+    if line["kind"] not in KINDS:
+        raise ValueError(f'kind is "{text("kind")}"; choices: {", ".join(KINDS)}')
+    if line["feature"] not in FEATURES:
+        raise ValueError(f'feature is "{text("feature")}"; choices: {", ".join(FEATURES)}')
+    measure = _measure(text("kind"))
+    if not figures.get(measure):
+        raise ValueError(f'{measure} is "{text(measure)}"; a {text("kind")} case is compared by it')
+    figures |= {name: [real(name, value) for value in text(name).split()] for name in ("share", "queue_drops")}
+    if any(len(figures["share"]) != len(other["share"]) for other in known.values()):
+        raise ValueError(f"share has {len(figures['share'])} numbers; other runs of the case have another count")
+    known[run] = figures
+    if run == 0:
+        if not text("scenario"):
+            raise ValueError("the row of run 0 has no scenario")
+        drawn.stored[number] = Case(number, text("kind"), text("feature"), text("scenario"))
+
+
+def _measure(kind: str) -> str:
+    """By which measure cases of this kind are compared."""
+    return "completion_s" if kind == "short" else "goodput_mbps"
+
+
 def table(drawn: Drawn) -> str:
-    """Run the engine on each measured case and return a line for each, then the cases that agree by kind."""
+    """Run the engine on each measured case and return a line for each, then the cases that agree by kind.
+
+    Raises
+    ------
+    ValueError
+        If no case has all its runs, or if the scenario of a case is broken.
+    """
     lines: list[str] = []
     agree: dict[str, list[bool]] = {}
     for case, linux in drawn.measured():
-        engine = simulated(case, drawn.runs, drawn.vary)
+        try:
+            engine = simulated(case, drawn.runs, drawn.vary)
+        except ScenarioError as error:
+            raise ValueError(f"case {case.number}: {error}") from None
+        if len(engine[0]["share"]) != len(linux[0]["share"]):
+            shares, paths = len(linux[0]["share"]), len(engine[0]["share"])
+            raise ValueError(f"case {case.number}: share has {shares} numbers; its scenario has {paths} paths")
         found = verdict(case, engine, linux)
         agree.setdefault(case.kind, []).append(found.agrees)
-        measure = "completion_s" if case.kind == "short" else "goodput_mbps"
+        measure = _measure(case.kind)
         here, there = (" ".join(f"{v:.3g}" for v in sorted(r[measure] for r in runs)) for runs in (engine, linux))
         failed = [name for name in ("goodput", "regimes", "shares") if not getattr(found, name)]
         lines.append(
@@ -325,6 +410,8 @@ def table(drawn: Drawn) -> str:
             f"  {'agrees' if found.agrees else 'differs: ' + ', '.join(failed)}\n"
             f"     engine {here}; Linux {there}"
         )
+    if not agree:
+        raise ValueError(f"no case has all its {drawn.runs} runs\n  run draw again with --csv and this file")
     total = [value for values in agree.values() for value in values]
     counts = [f"{kind}: {sum(values)} of {len(values)}" for kind, values in agree.items()]
     return "\n".join([*lines, "", *counts, f"all: {sum(total)} of {len(total)} cases agree"])

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,10 +63,17 @@ def release(version: str = "6.1") -> str:
     Raises
     ------
     KernelError
-        If there is no kernel.
+        If there is no kernel, or if the file is none.
     """
-    said = subprocess.run([kernel(version), "--version"], capture_output=True, text=True, check=False)
-    return said.stdout.strip()
+    path = kernel(version)
+    try:
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    except OSError as error:
+        raise KernelError(f"{path}: {error.strerror}\n  name a user-mode kernel in ANABRANCH_KERNEL") from None
+    if not re.fullmatch(r"\d+\.\d+\S*", said):
+        first = said.partition("\n")[0]
+        raise KernelError(f'{path}: --version prints "{first}"\n  name a user-mode kernel in ANABRANCH_KERNEL')
+    return said
 
 
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
