@@ -16,7 +16,6 @@ pub mod info;
 mod leaving;
 mod manner;
 mod opening;
-mod parked;
 mod path_mtu;
 mod patience;
 mod predicted;
@@ -28,7 +27,6 @@ mod signals;
 mod tests;
 mod timing;
 mod waiting;
-mod window;
 
 pub use super::negotiation::JoinRefusal;
 pub use ending::Linger;
@@ -41,9 +39,10 @@ use super::fast_path::FastPath;
 use super::handshake::{Join, Member};
 use super::keys::{self, Entropy};
 use super::liveness::Liveness;
-use super::negotiation::{Mode, Negotiation};
+use super::negotiation::Negotiation;
 use super::paths::Paths;
-use super::recv_stream::{MAX_WINDOW, RecvStream, window_shift};
+use super::receiving::Receiving;
+use super::recv_stream::{RecvStream, window_shift};
 use super::send_stream::SendStream;
 use super::timers::Timers;
 use crate::config::Config;
@@ -203,6 +202,13 @@ impl Connection {
         (distribution, Sending { paths, send, timers, fast, events, negotiation, fallback, config })
     }
 
+    /// The parts of a connection that arriving data and the reader look at and change.
+    #[inline(always)]
+    fn receiving(&mut self) -> Receiving<'_> {
+        let Self { paths, recv, fallback, fast, events, negotiation, config, .. } = self;
+        Receiving { paths, recv, fallback, fast, events, negotiation, config }
+    }
+
     /// Updates the row of a subflow, and reports a changed window.
     fn refresh(&mut self, id: SubflowId) {
         let (distribution, mut w) = self.sending();
@@ -218,6 +224,20 @@ impl Connection {
         let taken = self.distribution.take(&self.paths, &self.send, &self.config, octets, room);
         self.send.write(taken, &mut self.fast);
         taken
+    }
+
+    /// Reads up to `max` octets of the peer's stream and returns how many.
+    #[inline(always)]
+    pub fn read(&mut self, max: u64) -> u64 {
+        let octets = self.recv.read(max);
+        if self.recv.follows_reader() {
+            if octets > 0 {
+                self.receiving().follow_reader(octets);
+            }
+        } else if let Some(buffer) = self.recv.buffer(u64::MAX) {
+            self.receiving().open_in_steps(octets, buffer);
+        }
+        octets
     }
 
     /// SHUTDOWN: ends our direction of the stream. The peer's data can still be read; [`Connection::close`] ends both directions.

@@ -14,6 +14,7 @@ mod liveness;
 mod negotiation;
 mod paths;
 mod pieces;
+mod receiving;
 mod recv_stream;
 mod reinject;
 mod retransmission;

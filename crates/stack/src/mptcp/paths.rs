@@ -6,6 +6,7 @@
 //! as in a SYN cache.
 
 mod rows;
+mod windows;
 
 use super::ahead;
 use super::fast_path::FastPath;
@@ -206,25 +207,6 @@ impl Paths {
         let counts = &mut self.subflows[id].counts;
         counts.segments_in += 1;
         counts.data_segments_in += u64::from(seg.payload.len > 0);
-    }
-
-    /// The application has read: each open subflow decides whether to acknowledge
-    /// ([`Config::acknowledge_on_read`](crate::Config::acknowledge_on_read)). `offer` returns what
-    /// [`Acknowledgements::on_read`](crate::tcp::receiver::acknowledgements) needs for a subflow.
-    pub fn acknowledge_reading(
-        &mut self,
-        empty: bool,
-        offer: impl Fn(&Subflow) -> Option<(u64, u64)>,
-        fast: &mut FastPath,
-    ) {
-        fast.invalidate();
-        for &id in &self.active {
-            let s = &mut self.subflows[id];
-            if s.is_open() && self.members[id].ready {
-                let offer = offer(s);
-                s.acks.on_read(empty, offer);
-            }
-        }
     }
 
     /// Asks the peer to use `id` only when no regular subflow works, or as a regular one again

@@ -9,6 +9,7 @@ use crate::event::{SendKind, SubflowId};
 use crate::mptcp::distribution::Choice;
 use crate::mptcp::handshake::{Join, Keys};
 use crate::mptcp::negotiation::Mode;
+use crate::mptcp::receiving::checksum_of;
 use crate::mptcp::send_stream::Fin;
 use crate::mptcp::template::Basis;
 use crate::mptcp::timers::Timer;
@@ -80,7 +81,7 @@ impl Connection {
     pub(super) fn mapping(&self, k: &Keys, id: SubflowId, data: u64, ssn: u32, len: u16) -> Mapping {
         let dsn = k.own_first_dsn.wrapping_add(data);
         // 3.3.1: the checksum covers all 64 bits of the data sequence number, even if only 32 are sent.
-        let checksum = self.checksum_of(dsn, ssn, len);
+        let checksum = checksum_of(&self.config, dsn, ssn, len);
         let short = self.config.dsn_octets == DsnOctets::Four || self.paths.subflows[id].door.on;
         Mapping { dsn: if short { dsn & u64::from(u32::MAX) } else { dsn }, short, ssn, len, checksum }
     }
@@ -106,7 +107,7 @@ impl Connection {
                         receiver_key: k.peer,
                         data: Some((
                             sent.len as u16,
-                            self.checksum_of(k.own_first_dsn.wrapping_add(sent.data), 1, sent.len as u16),
+                            checksum_of(&self.config, k.own_first_dsn.wrapping_add(sent.data), 1, sent.len as u16),
                         )),
                     };
                 }
@@ -156,7 +157,7 @@ impl Connection {
     }
 
     pub(super) fn retransmission(&mut self, now: Instant, id: SubflowId, sent: &Sent, kind: SendKind) -> Outgoing {
-        let window = self.window(id);
+        let window = self.paths.advertise(id, &mut self.recv, self.negotiation.is_plain());
         let owed_ack = self.paths.subflows[id].acks.are_owed();
         // PSH as in `send`: the first transmission of the last segment may never arrive.
         let last = sent.data_end() == self.send.written();
@@ -240,7 +241,7 @@ impl Connection {
         kind: SendKind,
         push: bool,
     ) -> u32 {
-        let window = self.window(id);
+        let window = self.paths.advertise(id, &mut self.recv, self.negotiation.is_plain());
         let s = &mut self.paths.subflows[id];
         let owed_ack = s.acks.are_owed();
         let sent = s.sender.send_new(now, data, len);
@@ -288,7 +289,7 @@ impl Connection {
         let basis = Basis { revision: self.fast.revision(), other: self.paths.subflows[id].sender.nxt, received: 0 };
         if self.paths.members[id].template.holds(basis, false) {
             Shortcut::AckTemplate.note();
-            let window = self.window(id);
+            let window = self.paths.advertise(id, &mut self.recv, self.negotiation.is_plain());
             let data_ack = match self.negotiation.mode() {
                 Mode::Mptcp(k) => k.peer_first_dsn.wrapping_add(self.recv.nxt()),
                 _ => 0,
@@ -334,7 +335,7 @@ impl Connection {
 
     /// A pure acknowledgement with a signal.
     pub(super) fn signalling(&mut self, now: Instant, id: SubflowId, option: Mptcp, signal: Signal) -> Outgoing {
-        let window = self.window(id);
+        let window = self.paths.advertise(id, &mut self.recv, self.negotiation.is_plain());
         self.paths.subflows[id].make_ack(now, window, &mut self.out);
         self.complete(id, option, signal)
     }

@@ -1,6 +1,7 @@
 //! Segments to send: handshakes, retransmissions, reinjected and new data, acknowledgements, and the signals they carry.
 
 use super::{CAPABLE_SYNS, Connection, FIN_BACKOFF, FIN_TRIES, Outgoing, Transmit};
+use crate::config::DSS_ROOM;
 use crate::event::{FallbackCause, SendBlock, SendKind, SubflowId};
 use crate::mptcp::distribution::Choice;
 use crate::mptcp::handshake::{Join, join_option};
@@ -279,7 +280,10 @@ impl Connection {
             return None;
         }
         let mptcp = self.syn_option(id);
-        let segment = self.config.deviations.whole_segments_in_syn_window.then(|| self.full_segment());
+        let segment = self.config.deviations.whole_segments_in_syn_window.then(|| {
+            // A full segment, as large as without a DSS: in such segments Linux counts its windows.
+            u64::from(self.config.mss) + if self.negotiation.is_plain() { 0 } else { DSS_ROOM }
+        });
         let window = self.recv.syn_window(segment);
         let data = self.data_for_syn(id);
         self.out = self.paths.subflows[id].poll_syn(now, window, mptcp, &self.config, data)?;
@@ -334,7 +338,7 @@ impl Connection {
                 continue;
             }
             if s.close {
-                let window = self.window(id);
+                let window = self.paths.advertise(id, &mut self.recv, self.negotiation.is_plain());
                 if let Some(segment) = self.paths.subflows[id].poll_fin(now, window) {
                     self.out = segment;
                     return Some(self.complete(id, self.control_option(id), Signal::None));

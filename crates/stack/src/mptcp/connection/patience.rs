@@ -63,7 +63,7 @@ impl Connection {
         };
         let id = *self.paths.active.iter().find(due)?;
         self.paths.note_keepalive(now, id);
-        let window = self.window(id);
+        let window = self.paths.advertise(id, &mut self.recv, self.negotiation.is_plain());
         self.out = self.paths.subflows[id].make_keepalive(now, window);
         Some(self.complete(id, self.control_option(id), Signal::None))
     }

@@ -26,16 +26,12 @@ impl Connection {
     /// bounds the number of distinct octets.
     #[inline]
     pub fn held(&self) -> (u64, u64) {
-        let mut sum = self.recv.held();
+        let (packets, octets) = self.recv.held();
         if self.fast.has_no_holes() {
-            return sum;
+            return (packets, octets);
         }
-        for (s, _) in self.paths.active() {
-            let (packets, octets) = s.held();
-            sum.0 += packets;
-            sum.1 += octets;
-        }
-        sum
+        let (p, o) = self.paths.held();
+        (packets + p, octets + o)
     }
 
     /// The part of [`Connection::held`] that arrived on `subflow`.

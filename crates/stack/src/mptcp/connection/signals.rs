@@ -190,7 +190,7 @@ impl Connection {
         }
         let at = now + self.paths.subflows[id].rto().saturating_mul(1 << tries);
         self.paths.members[id].suspicion = Some(Suspicion { at, tries: tries + 1 });
-        let window = self.window(id);
+        let window = self.paths.advertise(id, &mut self.recv, self.negotiation.is_plain());
         Some(self.paths.subflows[id].make_keepalive(now, window))
     }
 
