@@ -5,13 +5,11 @@
 //! here: data is a range of offsets in the stream.
 
 mod arriving;
-mod composing;
 mod ending;
 mod fallback;
 mod fast_open;
 mod flowing;
 mod handshakes;
-mod idle;
 pub mod info;
 mod leaving;
 mod manner;
@@ -21,7 +19,6 @@ mod patience;
 mod predicted;
 mod progress;
 mod queries;
-mod retransmit;
 mod signals;
 #[cfg(test)]
 mod tests;
@@ -29,10 +26,12 @@ mod timing;
 mod waiting;
 
 pub use super::negotiation::JoinRefusal;
+pub use super::outgoing::{Outgoing, Transmit};
 pub use ending::Linger;
 pub use predicted::Predicted;
 
 use super::addresses::Addresses;
+use super::composing::Composing;
 use super::distribution::{Distribution, PROBES, Sending};
 use super::fallback::Fallback;
 use super::fast_path::FastPath;
@@ -46,55 +45,14 @@ use super::recv_stream::{RecvStream, window_shift};
 use super::send_stream::SendStream;
 use super::timers::Timers;
 use crate::config::Config;
-use crate::event::{Event, Events, FallbackCause, SendKind, SubflowId};
+use crate::event::{Event, Events, FallbackCause, SubflowId};
 use crate::segment::{Flags, Mptcp, Segment, TcpRst};
 use crate::tcp::subflow::Subflow;
-
-/// A segment to send.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Transmit {
-    /// Subflow to send it on.
-    pub subflow: SubflowId,
-    /// Kind of segment.
-    pub kind: SendKind,
-    /// Transmissions of this segment on this subflow, including this one; zero without payload.
-    pub transmissions: u8,
-    /// How many subflows could have sent it; zero if the scheduler was not asked.
-    pub choices: u16,
-    /// The segment.
-    pub segment: Segment,
-}
-
-/// What [`Connection::poll_outgoing`] says of a segment to send; the segment itself is [`Connection::outgoing`]. As in [`Transmit`],
-/// and how long it is.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Outgoing {
-    /// Subflow to send it on.
-    pub subflow: SubflowId,
-    /// Kind of segment.
-    pub kind: SendKind,
-    /// Transmissions of this segment on this subflow, including this one; zero without payload.
-    pub transmissions: u8,
-    /// How many subflows could have sent it; zero if the scheduler was not asked.
-    pub choices: u16,
-    /// [`Segment::wire_len`].
-    pub wire_len: u32,
-}
 
 /// Octets from RCV.NXT on in which a multipath subflow accepts segments. The connection's window is checked at data level.
 const SUBFLOW_WINDOW: u64 = 1 << 30;
 /// Transmissions of an unanswered third ACK of a join.
 const TRIES: u32 = 8;
-/// Unanswered SYNs with MP_CAPABLE before one is sent without it (RFC 8684 3.1, 3.9.3; as many as Linux sends by default).
-const CAPABLE_SYNS: u32 = 3;
-/// Doublings of the retransmission interval of a DATA_FIN.
-const FIN_BACKOFF: u32 = 6;
-/// A DATA_FIN is sent this many times as often as a data segment before the peer counts as gone. Its interval doubles less often:
-/// with the minimum RTO of 200 ms this takes 12 minutes.
-const FIN_TRIES: u32 = 4;
-
 /// One endpoint of a connection.
 ///
 /// Fields are ordered by use: with thousands of connections each cache line that an event touches is a cache miss.
@@ -200,6 +158,15 @@ impl Connection {
     fn sending(&mut self) -> (&mut Distribution, Sending<'_>) {
         let Self { distribution, paths, send, timers, fast, events, negotiation, fallback, config, .. } = self;
         (distribution, Sending { paths, send, timers, fast, events, negotiation, fallback, config })
+    }
+
+    /// The parts of a connection from which a segment is composed.
+    #[inline(always)]
+    fn composing(&mut self) -> Composing<'_> {
+        let Self { distribution, paths, send, recv, timers, fast, events, negotiation, fallback, config, out, .. } =
+            self;
+        let w = Sending { paths, send, timers, fast, events, negotiation, fallback, config };
+        Composing { w, distribution, recv, out }
     }
 
     /// The parts of a connection that arriving data and the reader look at and change.

@@ -3,6 +3,7 @@
 mod addresses;
 mod ahead;
 mod charge;
+mod composing;
 pub mod connection;
 mod distribution;
 pub mod dss;
@@ -12,6 +13,7 @@ mod handshake;
 pub mod keys;
 mod liveness;
 mod negotiation;
+mod outgoing;
 mod paths;
 mod pieces;
 mod receiving;

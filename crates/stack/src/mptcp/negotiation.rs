@@ -233,6 +233,11 @@ impl Negotiation {
         matches!(self.mode, Mode::Tcp)
     }
 
+    /// The handshake of Multipath TCP has begun, and the peer's key is unknown.
+    pub fn is_unanswered(&self) -> bool {
+        matches!(self.mode, Mode::Negotiating { .. })
+    }
+
     /// Multipath TCP, with both keys.
     #[inline(always)]
     pub fn is_multipath(&self) -> bool {

@@ -5,8 +5,12 @@
 //! 8684 3.2), has a limit of its own, apart from the limit of subflows. When it is reached, a new join replaces the oldest one,
 //! as in a SYN cache.
 
+mod joining;
 mod rows;
+mod signals;
 mod windows;
+
+pub(crate) use signals::Due;
 
 use super::ahead;
 use super::fast_path::FastPath;
@@ -315,6 +319,23 @@ impl Paths {
     /// not counted: the timeout says when to give up.
     pub fn is_last_open(&self) -> bool {
         self.active().filter(|(s, _)| s.state != State::Closed).count() <= 1
+    }
+
+    /// The subflow on which a keep-alive is due.
+    pub fn next_keepalive(&self, now: Instant, keep: &KeepAlive, config: &Config) -> Option<SubflowId> {
+        let due = |id| self.keepalive_at(id, keep).is_some_and(|at| at <= now) && !self.is_given_up(now, id, config);
+        self.active.iter().copied().find(|&id| due(id))
+    }
+
+    /// Subflows with room in their windows have no data to send: their delivery rates are
+    /// application-limited.
+    pub fn note_idle(&mut self) {
+        for &id in &self.active {
+            let sender = &mut self.subflows[id].sender;
+            if sender.has_room(sender.mss) {
+                sender.note_idle();
+            }
+        }
     }
 
     /// Returns true if the SYN of the connection was sent and has no answer.

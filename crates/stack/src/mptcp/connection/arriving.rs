@@ -6,8 +6,6 @@ use crate::event::{EndReason, Event, FallbackCause, SubflowId};
 use crate::mptcp::handshake::{Join, Keys};
 use crate::mptcp::negotiation::Mode;
 use crate::mptcp::receiving::Refusal;
-use crate::mptcp::send_stream::EdgeMove;
-use crate::mptcp::timers::Timer;
 use crate::segment::{Dss, Flags, Mapping, Mptcp, Segment, Signal, TcpRst};
 use crate::seq::Seq;
 use crate::tcp::subflow::{Check, State};
@@ -34,7 +32,8 @@ impl Connection {
         self.receive(now, id, seg);
         if self.config.stale_after > 0 {
             self.paths.note_heard(now, id);
-            self.arm_idle_timer(now, self.send.una() > before);
+            let advanced = self.send.una() > before;
+            self.sending().1.arm_idle_timer(now, advanced);
         }
         self.progress(now);
         self.refresh(id);
@@ -112,7 +111,7 @@ impl Connection {
         }
         self.distribution.on_progress(&self.fast, now, id, result.acked, result.lost);
         if result.established && self.paths.members[id].join == Join::First && !self.paths.members[id].ready {
-            self.on_first_established(id);
+            self.paths.connect(id, &mut self.events);
         }
         if self.paths.subflows[id].state == State::Closed {
             self.take_data_level(now, id, seg, result.window_is_new);
@@ -145,7 +144,7 @@ impl Connection {
             (Mode::Mptcp(_), Signal::Fail { .. }) => {
                 // 3.7: the peer discarded the data whose checksum failed. Reinject it on other subflows.
                 self.on_subflow_end(id, EndReason::Middlebox);
-                self.reinject_missing();
+                self.sending().1.reinject_missing();
             }
             (Mode::Mptcp(k), Signal::Fastclose { key })
                 if key == k.own && self.negotiation.fast_close().is_none() && !self.negotiation.is_over() =>
@@ -160,7 +159,7 @@ impl Connection {
                 self.on_subflow_end(id, reason);
                 if self.config.checksum {
                     // The peer had acknowledged data there that waited for the rest of its mapping, and has now discarded it.
-                    self.reinject_missing();
+                    self.sending().1.reinject_missing();
                 }
             }
         }
@@ -182,11 +181,13 @@ impl Connection {
             let (iss, una) = (s.iss, s.sender.una);
             self.send.acknowledge_plain(self.fallback.tx(iss, una));
             if window_is_new {
-                self.move_peer_edge(self.fallback.tx(iss, Seq::unwrap(seg.ack, una)) + window);
+                let edge = self.fallback.tx(iss, Seq::unwrap(seg.ack, una)) + window;
+                self.paths.move_edge(edge, &mut self.send, &mut self.timers);
             }
             // RFC 9293 3.10.7.4: a retransmission tells of no window, as it is older than the last one that did. What it acknowledges lay
             // within the window even so: a probe that the peer has taken.
-            self.move_peer_edge(self.send.edge().max(self.send.una()));
+            let edge = self.send.edge().max(self.send.una());
+            self.paths.move_edge(edge, &mut self.send, &mut self.timers);
             return;
         };
         // RFC 8684 3.3.1, 3.3.2: the window counts from the DATA_ACK. For a segment without DATA_ACK it is unknown how much had arrived when it
@@ -207,7 +208,8 @@ impl Connection {
             self.take_signal(now, id, &k, &seg.options.signal);
         }
         if ack <= self.send.max_ack() {
-            self.move_peer_edge(self.send.edge().max(ack + window));
+            let edge = self.send.edge().max(ack + window);
+            self.paths.move_edge(edge, &mut self.send, &mut self.timers);
         }
     }
 
@@ -261,21 +263,6 @@ impl Connection {
         let dsn = k.peer_first_dsn.wrapping_add(k.mapped_offset(m, self.recv.nxt()));
         let sum = dss_pseudo_header(dsn, m.ssn, m.len);
         seg.payload.len > 0 || !self.config.checksum || m.checksum.is_some_and(|c| sum.plus(Sum(c)).is_valid())
-    }
-
-    /// RFC 8684 3.3.1, 3.3.5: the right edge counts from the DATA_ACK. Data that the peer refused while its window was closed is
-    /// retransmitted at once.
-    #[inline(always)]
-    pub(super) fn move_peer_edge(&mut self, edge: u64) {
-        let moved = self.send.move_edge(edge);
-        if let EdgeMove::Refused(from) = moved {
-            for &id in &self.paths.active {
-                self.paths.subflows[id].sender.reopen(from, edge);
-            }
-        }
-        if moved != EdgeMove::None {
-            self.timers.stop(Timer::Persist);
-        }
     }
 
     /// Takes the payload of `seg`, and ends what has to end because of it.

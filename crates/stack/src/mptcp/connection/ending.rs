@@ -135,8 +135,12 @@ impl Connection {
         self.timers.stop(Timer::FastClose);
     }
 
-    /// MP_FASTCLOSE on an acknowledgement, for the first time or repeated.
+    /// FASTCLOSE_WAIT: the RSTs of the other subflows, and MP_FASTCLOSE on an acknowledgement, for the first time or repeated.
     pub(super) fn poll_fast_close(&mut self, now: Instant) -> Option<Outgoing> {
+        let reset = self.composing().poll_resets(now);
+        if reset.is_some() {
+            return reset;
+        }
         let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) =
             (*self.negotiation.mode(), self.negotiation.fast_close())
         else {
@@ -148,7 +152,7 @@ impl Connection {
         // 3.5: repeat after one RTO.
         self.timers.set(Timer::FastClose, now + self.paths.subflows[subflow].rto());
         self.negotiation.fast_close_sent();
-        Some(self.signalling(now, subflow, Mptcp::None, Signal::Fastclose { key: k.peer }))
+        Some(self.composing().signalling(now, subflow, Mptcp::None, Signal::Fastclose { key: k.peer }))
     }
 
     /// 3.5: no repetition was answered: send a RST with MP_FASTCLOSE, for the sake of middleboxes.

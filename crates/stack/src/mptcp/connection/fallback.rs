@@ -87,7 +87,8 @@ impl Connection {
         let s = &self.paths.subflows[id];
         self.send.acknowledge_plain(self.fallback.tx(s.iss, s.sender.una));
         // What it acknowledges lay within the window: a probe, whose acknowledgement may have been the last segment that could be taken.
-        self.move_peer_edge(self.send.edge().max(self.send.una()));
+        let edge = self.send.edge().max(self.send.una());
+        self.paths.move_edge(edge, &mut self.send, &mut self.timers);
         self.receiving().deliver_all(id);
         if self.paths.subflows[id].state.peer_has_closed() && self.recv.end().is_none() {
             // A FIN that has already arrived now ends the stream.
@@ -165,7 +166,7 @@ impl Connection {
             // The peer should have sent it on a RST: other subflows carried data too, or a join completed meanwhile. The peer did
             // not take the failed data, even if it acknowledged it on the subflow.
             self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
-            self.reinject_missing();
+            self.sending().1.reinject_missing();
             return;
         }
         // One MP_FAIL in each direction is enough; ours may already have been sent.

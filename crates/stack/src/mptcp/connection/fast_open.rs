@@ -8,10 +8,8 @@
 //! Left out: with Multipath TCP the server sends no data before it has the client's keys (RFC 8684 B.3 shows it doing so); and a
 //! server's data in a SYN/ACK.
 
-use super::{Connection, Outgoing};
-use crate::event::{Event, SendKind, SubflowId};
-use crate::mptcp::handshake::Join;
-use crate::scoreboard::Sent;
+use super::Connection;
+use crate::event::{Event, SubflowId};
 use crate::segment::{Cookie, Options, Segment, Signal};
 use crate::tcp::fast_open::DEFAULT_MSS;
 use crate::time::Instant;
@@ -63,7 +61,7 @@ impl Connection {
             s.acks.done();
         }
         if self.negotiation.is_plain() {
-            self.on_first_established(0);
+            self.paths.connect(0, &mut self.events);
         }
     }
 
@@ -87,25 +85,7 @@ impl Connection {
     /// Client, before the first poll: so many octets can leave with the SYN. An application that must not wait writes no more (a call of
     /// `sendto` with `MSG_FASTOPEN` on a non-blocking socket).
     pub fn syn_room(&self, now: Instant) -> u32 {
-        self.paths.subflows[0].syn_room(now, self.syn_option(0), &self.config)
-    }
-
-    /// Data for the SYN that is about to be sent.
-    pub(super) fn data_for_syn(&self, id: SubflowId) -> u64 {
-        if self.send.nxt() == 0 && self.paths.members[id].join == Join::First { self.send.written() } else { 0 }
-    }
-
-    /// The SYN in `out` was sent, perhaps with data.
-    pub(super) fn note_syn(&mut self, now: Instant, id: SubflowId) -> Outgoing {
-        let segment = self.out;
-        let len = segment.payload.len;
-        if len == 0 {
-            return self.control(id, segment);
-        }
-        self.send.sent_with_syn(len);
-        let first = self.paths.subflows[id].iss + 1;
-        self.send.note_run(&Sent::first(first, 0, len, now), id);
-        Outgoing { kind: SendKind::New, transmissions: 1, ..self.control(id, segment) }
+        self.paths.subflows[0].syn_room(now, self.paths.syn_option(0, &self.negotiation, &self.config), &self.config)
     }
 
     /// Client: the SYN/ACK says how much of the SYN's data has been taken, and may give a cookie.

@@ -1,7 +1,7 @@
 //! What the two handshakes of RFC 8684 require of arriving segments: keys, tokens, HMACs, and fallback to plain TCP.
 
 use super::Connection;
-use crate::event::{EndReason, Event, FallbackCause, SubflowId};
+use crate::event::{EndReason, FallbackCause, SubflowId};
 use crate::mptcp::handshake::{Join, Keys};
 use crate::mptcp::keys;
 use crate::mptcp::negotiation::Mode;
@@ -32,7 +32,7 @@ impl Connection {
                 }
                 self.send.begin_window(u64::from(seg.window));
                 if handshake_done {
-                    self.on_first_established(id);
+                    self.paths.connect(id, &mut self.events);
                 }
             }
             (Join::SynSent { nonce }, Mode::Mptcp(k)) => {
@@ -67,12 +67,6 @@ impl Connection {
             && !matches!(seg.options.mptcp, Mptcp::CapableSyn { .. })
     }
 
-    pub(super) fn on_first_established(&mut self, id: SubflowId) {
-        self.paths.members[id].ready = true;
-        self.events.push_back(Event::Connected);
-        self.events.push_back(Event::SubflowEstablished(id));
-    }
-
     /// The MPTCP part of a segment's acceptance test. Returns false if the segment must be dropped.
     pub(super) fn authenticate(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
         let in_syn_received = self.paths.subflows[id].state == State::SynReceived;
@@ -85,8 +79,7 @@ impl Connection {
                 self.take_join_ack(id, hmac == want)
             }
             (Join::AwaitAck { .. }, _) => {
-                self.paths.members[id].join = Join::Done;
-                self.establish_join(id);
+                self.paths.join(id, &mut self.events);
                 true
             }
             (Join::Done, _) => {
@@ -137,23 +130,14 @@ impl Connection {
             self.refuse(id, ResetReason::MIDDLEBOX);
             return false;
         }
-        if self.is_full() {
+        if self.paths.are_full(self.config.subflow_limit) {
             let tcp_rst = TcpRst { transient: true, reason: ResetReason::RESOURCES };
             self.reset(id, EndReason::Refused, Signal::None, Some(tcp_rst));
             return false;
         }
-        self.paths.members[id].join = Join::Done;
-        self.establish_join(id);
+        self.paths.join(id, &mut self.events);
         // 3.2: the fourth ACK allows the initiator to send data.
         self.paths.subflows[id].acks.now();
         true
-    }
-
-    pub(super) fn establish_join(&mut self, id: SubflowId) {
-        self.paths.members[id].ready = true;
-        self.events.push_back(Event::SubflowEstablished(id));
-        if self.paths.members[id].peer_backup {
-            self.events.push_back(Event::Priority { subflow: id, backup: true });
-        }
     }
 }

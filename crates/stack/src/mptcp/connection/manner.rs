@@ -49,11 +49,4 @@ impl Connection {
         self.paths.restart_keepalives(now, &mut self.fast);
         self.watch(now);
     }
-
-    /// The override timeout has passed for what the cork holds.
-    pub(super) fn override_cork(&mut self, now: Instant) {
-        if self.distribution.cork().is_on() && self.timers.has_expired(Timer::Persist, now) {
-            self.distribution.cork_mut().push(self.send.written(), &mut self.fast);
-        }
-    }
 }

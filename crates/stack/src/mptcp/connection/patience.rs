@@ -9,8 +9,9 @@
 //!
 //! [`Liveness`]: crate::mptcp::liveness::Liveness
 
-use super::{Connection, Outgoing};
-use crate::event::{EndReason, SubflowId};
+use super::Connection;
+use crate::config::KeepAlive;
+use crate::event::EndReason;
 use crate::mptcp::negotiation::Mode;
 use crate::mptcp::send_stream::Fin;
 use crate::mptcp::timers::Timer;
@@ -39,33 +40,12 @@ impl Connection {
         self.send.is_outstanding() || ending || self.paths.awaits_syn_ack()
     }
 
-    /// When the user timeout expires, the next keep-alive is due, or a subflow is given up.
-    pub(super) fn watch_deadline(&self) -> Instant {
-        let keepalives = self.paths.active.iter().filter_map(|&id| self.keepalive_at(id));
-        keepalives.fold(self.liveness.deadline(self.config.user_timeout), Instant::min)
-    }
-
-    /// When the next keep-alive on `id` is due; `None` if it sends none now. MUST-26: none while
-    /// something is outstanding, nor while a closed window is probed.
-    fn keepalive_at(&self, id: SubflowId) -> Option<Instant> {
-        let keep = self.config.keepalive?;
+    /// The keep-alives that may be sent now. MUST-26: none while something is outstanding, nor while a
+    /// closed window is probed.
+    pub(super) fn keepalive(&self) -> Option<KeepAlive> {
         let ends = self.negotiation.is_over() || self.negotiation.fast_close().is_some();
-        if ends || (self.timers.runs(Timer::Persist) && self.paths.active.len() == 1) {
-            return None;
-        }
-        self.paths.keepalive_at(id, &keep)
-    }
-
-    /// A keep-alive, if one is due (RFC 9293 3.8.4).
-    pub(super) fn poll_keepalives(&mut self, now: Instant) -> Option<Outgoing> {
-        let due = |&&id: &&SubflowId| {
-            self.keepalive_at(id).is_some_and(|at| at <= now) && !self.paths.is_given_up(now, id, &self.config)
-        };
-        let id = *self.paths.active.iter().find(due)?;
-        self.paths.note_keepalive(now, id);
-        let window = self.paths.advertise(id, &mut self.recv, self.negotiation.is_plain());
-        self.out = self.paths.subflows[id].make_keepalive(now, window);
-        Some(self.complete(id, self.control_option(id), Signal::None))
+        let probes = self.timers.runs(Timer::Persist) && self.paths.active.len() == 1;
+        self.config.keepalive.filter(|_| !ends && !probes)
     }
 
     /// Runs what is due: the user timeout, and the end of subflows whose peer does not answer
@@ -77,7 +57,7 @@ impl Connection {
         }
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
-            let due = self.keepalive_at(id).is_some_and(|at| at <= now);
+            let due = self.keepalive().and_then(|keep| self.paths.keepalive_at(id, &keep)).is_some_and(|at| at <= now);
             if due && self.paths.is_given_up(now, id, &self.config) {
                 self.reset(id, EndReason::TimedOut, Signal::None, None);
             }

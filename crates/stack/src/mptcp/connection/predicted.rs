@@ -19,7 +19,7 @@
 //! changes nothing else that a poll depends on. A predicted acknowledgement changes nothing but its
 //! own subflow either, so that data flows on, and the next poll looks at that one.
 
-use super::{Connection, Outgoing};
+use super::Connection;
 use crate::config::Acknowledgement;
 use crate::config::DSS_ROOM;
 use crate::event::{ArrivalKind, Event, SubflowId};
@@ -103,14 +103,6 @@ impl Connection {
         joined && view.established == m.ready && view.cwnd == s.cwnd()
     }
 
-    /// The next segment of a quiet connection: the acknowledgement of the data that has arrived.
-    #[inline(always)]
-    pub(super) fn poll_quiet(&mut self, now: Instant) -> Option<Outgoing> {
-        Shortcut::QuietPoll.note();
-        let id = self.fast.take_ack()?;
-        Some(self.next_acknowledgement(now, id))
-    }
-
     /// Processes `seg` if it is predicted, as [`Connection::handle_segment`] would, but for the events [`Event::Arrived`] and
     /// [`Event::Window`] that it would have queued last: what they would say is returned. Returns `None`, having done nothing, if `seg` is
     /// not predicted; it then has to be handed to `handle_segment`.
@@ -192,12 +184,13 @@ impl Connection {
             m.mappings.forget_below(s.receiver.rcv_nxt);
             // An edge that does not move says nothing new: none of our data is in flight.
             if self.send.una() + window > self.send.edge() {
-                self.move_peer_edge(self.send.una() + window);
+                let edge = self.send.una() + window;
+                self.paths.move_edge(edge, &mut self.send, &mut self.timers);
             }
         } else if window_is_new {
             let edge = self.fallback.tx(s.iss, s.sender.una) + window;
             if edge != self.send.edge() {
-                self.move_peer_edge(edge);
+                self.paths.move_edge(edge, &mut self.send, &mut self.timers);
             }
         }
         let intact = seg.payload.offset == data;
@@ -275,22 +268,23 @@ impl Connection {
             }
             self.paths.members[id].dss_confirmed |= acks_data && self.send.una() > 0;
             if ack <= self.send.max_ack() && ack + window > self.send.edge() {
-                self.move_peer_edge(ack + window);
+                self.paths.move_edge(ack + window, &mut self.send, &mut self.timers);
             }
         } else {
             let ack = self.fallback.tx(s.iss, s.sender.una);
             self.send.acknowledge_plain(ack);
             if result.window_is_new {
-                self.move_peer_edge(ack + window);
+                self.paths.move_edge(ack + window, &mut self.send, &mut self.timers);
             }
         }
         self.distribution.on_progress(&self.fast, now, id, result.acked, result.lost);
         if self.config.stale_after > 0 {
             self.paths.note_heard(now, id);
-            self.arm_idle_timer(now, self.send.una() > before);
+            let advanced = self.send.una() > before;
+            self.sending().1.arm_idle_timer(now, advanced);
         }
         if idle || self.send.is_retransmitting() {
-            self.arm_data_timer(now);
+            self.sending().1.arm_data_timer(now);
         }
         let (distribution, mut w) = self.sending();
         let window = distribution.renew(&mut w, id);

@@ -32,12 +32,12 @@ impl Connection {
             self.events.push_back(Event::Closed);
         }
         self.paths.remove_closed();
-        self.arm_data_timer(now);
+        self.sending().1.arm_data_timer(now);
         if self.liveness.is_on() {
             self.watch(now);
         }
         if self.config.stale_after > 0 {
-            self.arm_idle_timer(now, false);
+            self.sending().1.arm_idle_timer(now, false);
         }
         if self.negotiation.is_over() || self.paths.is_alive() || !self.negotiation.is_multipath() {
             self.timers.stop(Timer::Orphaned);
@@ -104,7 +104,7 @@ impl Connection {
 
     pub(super) fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {
         self.paths.removal_due = true;
-        self.reinject(id);
+        self.sending().1.reinject(id);
         self.distribution.reassign(&mut self.paths, &mut self.send, id);
         self.paths.members[id].ready = false;
         self.paths.members[id].suspicion = None;

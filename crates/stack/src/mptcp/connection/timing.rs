@@ -1,10 +1,12 @@
 //! The deadlines of a connection, and what happens when they pass.
 
 use super::{Connection, PROBES, TRIES};
+use crate::event::{EndReason, FallbackCause};
+use crate::mptcp::distribution::Expired;
 use crate::mptcp::handshake::{Join, Suspicion};
 use crate::mptcp::send_stream::Fin;
 use crate::mptcp::timers::Timer;
-use crate::segment::ResetReason;
+use crate::segment::{ResetReason, Signal};
 use crate::shortcut::Shortcut;
 use crate::tcp::subflow::State;
 use crate::time::{Duration, Instant};
@@ -62,7 +64,12 @@ impl Connection {
             }
         }
         if self.liveness.is_on() {
-            first = first.min(self.watch_deadline());
+            // When the user timeout expires, the next keep-alive is due, or a subflow is given up.
+            first = first.min(self.liveness.deadline(self.config.user_timeout));
+            if let Some(keep) = self.keepalive() {
+                let due = self.paths.active.iter().filter_map(|&id| self.paths.keepalive_at(id, &keep));
+                first = due.fold(first, Instant::min);
+            }
         }
         first = first.min(self.timers.next());
         // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
@@ -78,6 +85,17 @@ impl Connection {
             first = first.min(self.addresses.deadline());
         }
         first
+    }
+
+    /// Runs the timer of data-level retransmission if it is due.
+    fn on_data_timer(&mut self, now: Instant) {
+        match self.sending().1.on_data_timer(now) {
+            Expired::Done => {}
+            Expired::FallBack => {
+                self.fall_back(0, FallbackCause::Options);
+            }
+            Expired::GiveUp => self.give_up(),
+        }
     }
 
     /// Runs whatever is due at `now`.
@@ -103,12 +121,9 @@ impl Connection {
             *unanswered += u32::from(window_closed && s.sender.owes_probe());
             let lost = s.sender.board.marked() - marked;
             self.distribution.on_progress(&self.fast, now, id, 0, lost);
-            if timed_out && self.config.stale_after == 0 {
-                self.reinject(id);
-                self.reassign_stuck(id);
-            }
             if timed_out {
-                self.reinject_head();
+                let (distribution, mut w) = self.sending();
+                distribution.on_timeout(&mut w, id);
             }
             if let Some(reason) = ended {
                 self.on_subflow_end(id, reason);
@@ -125,14 +140,22 @@ impl Connection {
                     }
                 }
             }
-            self.end_if_silent(now, id);
+            if self.paths.is_silent(now, id) {
+                self.reset(id, EndReason::Removed, Signal::None, None);
+            }
             self.refresh(id);
         }
-        self.override_cork(now);
+        if self.distribution.cork().is_on() && self.timers.has_expired(Timer::Persist, now) {
+            // The override timeout has passed for what the cork holds.
+            self.distribution.cork_mut().push(self.send.written(), &mut self.fast);
+        }
         self.end_fast_close(now);
         self.give_up_failing(now);
         self.on_data_timer(now);
-        self.on_idle_timer(now);
+        let (distribution, mut w) = self.sending();
+        if distribution.on_idle_timer(&mut w, now) {
+            self.fall_back(0, FallbackCause::Options);
+        }
         // The poll that follows asks the scheduler again.
         self.timers.take_expired(Timer::Schedule, now);
         self.progress(now);

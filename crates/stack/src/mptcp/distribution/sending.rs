@@ -22,7 +22,7 @@ pub(crate) struct Sending<'a> {
     pub fast: &'a mut FastPath,
     pub events: &'a mut Events,
     pub negotiation: &'a Negotiation,
-    pub fallback: &'a Fallback,
+    pub fallback: &'a mut Fallback,
     pub config: &'a Config,
 }
 

@@ -4,7 +4,7 @@
 use super::Paths;
 use crate::event::SubflowId;
 use crate::mptcp::handshake::Member;
-use crate::mptcp::send_stream::SendStream;
+use crate::mptcp::send_stream::{EdgeMove, SendStream};
 use crate::mptcp::timers::{Timer, Timers};
 use crate::scheduler::Reach;
 use crate::tcp::subflow::{State, Subflow};
@@ -137,6 +137,21 @@ impl Paths {
             m.ahead.clear();
         }
         self.rows.iter_mut().for_each(|row| (row.takes_data, row.queued) = (false, 0));
+    }
+
+    /// RFC 8684 3.3.1, 3.3.5: the peer's window ends at `edge`. Data that the peer refused while its
+    /// window was closed is retransmitted at once.
+    #[inline(always)]
+    pub fn move_edge(&mut self, edge: u64, send: &mut SendStream, timers: &mut Timers) {
+        let moved = send.move_edge(edge);
+        if let EdgeMove::Refused(from) = moved {
+            for &id in &self.active {
+                self.subflows[id].sender.reopen(from, edge);
+            }
+        }
+        if moved != EdgeMove::None {
+            timers.stop(Timer::Persist);
+        }
     }
 
     // ---- data in flight -------------------------------------------------------------------------
