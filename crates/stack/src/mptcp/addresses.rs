@@ -23,7 +23,7 @@ struct Announcement {
 
 /// What an authentic ADD_ADDR of the peer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Remote {
+enum Remote {
     /// A new address, or a known one with another port.
     New,
     /// Exactly what is known.
@@ -120,7 +120,7 @@ impl Addresses {
     }
 
     /// What an authentic ADD_ADDR says, if `limit` addresses are kept (RFC 8684 3.4.1).
-    pub fn judge(&self, advertised: Advertised, limit: usize) -> Remote {
+    fn judge(&self, advertised: Advertised, limit: usize) -> Remote {
         match self.remote.iter().find(|a| a.address.id == advertised.address.id) {
             Some(old) if old.address != advertised.address => Remote::Contradictory,
             Some(old) if *old == advertised => Remote::Known,
@@ -129,8 +129,22 @@ impl Addresses {
         }
     }
 
+    /// An authentic ADD_ADDR has arrived: keeps its address, if `limit` permits it. Returns whether the
+    /// address is news; `None` if the signal is ignored, or repeats what is known although it `may_repeat`
+    /// nothing now. A known address is echoed again.
+    pub fn take(&mut self, advertised: Advertised, limit: usize, may_repeat: impl FnOnce() -> bool) -> Option<bool> {
+        match self.judge(advertised, limit) {
+            Remote::Contradictory | Remote::Excess => None,
+            Remote::Known => may_repeat().then_some(false),
+            Remote::New => {
+                self.keep(advertised);
+                Some(true)
+            }
+        }
+    }
+
     /// Keeps an address of the peer, in place of what was known under its identifier.
-    pub fn keep(&mut self, advertised: Advertised) {
+    fn keep(&mut self, advertised: Advertised) {
         self.forget_remote(advertised.address.id);
         self.remote.push(advertised);
     }

@@ -8,7 +8,6 @@ mod arriving;
 mod ending;
 mod fallback;
 mod fast_open;
-mod flowing;
 mod handshakes;
 pub mod info;
 mod leaving;
@@ -45,14 +44,12 @@ use super::recv_stream::{RecvStream, window_shift};
 use super::send_stream::SendStream;
 use super::timers::Timers;
 use crate::config::Config;
-use crate::event::{Event, Events, FallbackCause, SubflowId};
+use crate::event::{Event, Events, FallbackCause};
 use crate::segment::{Flags, Mptcp, Segment, TcpRst};
 use crate::tcp::subflow::Subflow;
 
 /// Octets from RCV.NXT on in which a multipath subflow accepts segments. The connection's window is checked at data level.
 const SUBFLOW_WINDOW: u64 = 1 << 30;
-/// Transmissions of an unanswered third ACK of a join.
-const TRIES: u32 = 8;
 /// One endpoint of a connection.
 ///
 /// Fields are ordered by use: with thousands of connections each cache line that an event touches is a cache miss.
@@ -174,12 +171,6 @@ impl Connection {
     fn receiving(&mut self) -> Receiving<'_> {
         let Self { paths, recv, fallback, fast, events, negotiation, config, .. } = self;
         Receiving { paths, recv, fallback, fast, events, negotiation, config }
-    }
-
-    /// Updates the row of a subflow, and reports a changed window.
-    fn refresh(&mut self, id: SubflowId) {
-        let (distribution, mut w) = self.sending();
-        distribution.refresh(&mut w, id);
     }
 
     /// Appends up to `octets` octets to our stream and returns how many, which is fewer if the send buffer is full. Offer the

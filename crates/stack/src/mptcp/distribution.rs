@@ -4,6 +4,7 @@ mod ahead;
 mod blocking;
 mod candidates;
 mod cork;
+mod fast_open;
 mod idle;
 mod probing;
 mod repeating;

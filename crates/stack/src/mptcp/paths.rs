@@ -5,11 +5,13 @@
 //! 8684 3.2), has a limit of its own, apart from the limit of subflows. When it is reached, a new join replaces the oldest one,
 //! as in a SYN cache.
 
+mod closing;
 mod joining;
 mod rows;
 mod signals;
 mod windows;
 
+pub(crate) use joining::Options;
 pub(crate) use signals::Due;
 
 use super::ahead;

@@ -6,7 +6,7 @@ mod payload;
 mod reading;
 mod verifying;
 
-pub(crate) use verifying::checksum_of;
+pub(crate) use verifying::{checksum_of, is_intact};
 
 use crate::config::{Acknowledgement, Config};
 use crate::event::{Events, SubflowId};

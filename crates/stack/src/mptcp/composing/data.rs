@@ -22,6 +22,23 @@ impl Composing<'_> {
         Some(self.send(now, choice))
     }
 
+    /// The next segment with data while new data flows, last on `id` (`connection/predicted.rs`).
+    #[inline(always)]
+    pub fn poll_flowing(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
+        self.distribution.set_limit(SendBlock::Application);
+        if !self.distribution.has_data(&self.w) {
+            return None;
+        }
+        // As the general path, only where there is data: a look notes until when pacing holds data back.
+        let w = &mut self.w;
+        if w.paths.rows[id].can_send {
+            w.paths.look(now, id, w.timers);
+        }
+        // Nobody but the flowing subflow can send, the scheduler need not be asked then, and nothing is sent again.
+        let simply = w.fast.flows_simply() && w.send.reinjections().is_empty() && !w.send.has_copies();
+        if simply { self.flow_on(now, id) } else { self.poll_data(now, true) }
+    }
+
     /// Sends the data of `choice` on its subflow for the first time.
     pub fn send(&mut self, now: Instant, choice: Choice) -> Outgoing {
         let Choice { id, data, len, kind, choices } = choice;
@@ -179,7 +196,7 @@ impl Composing<'_> {
 
     /// [`Composing::poll_data`] where it comes to the next new segment on `id`, or to nothing.
     #[inline(always)]
-    pub fn flow_on(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
+    fn flow_on(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         if !self.w.paths.rows[id].can_send {
             self.distribution.set_limit(SendBlock::Cwnd);
             return None;

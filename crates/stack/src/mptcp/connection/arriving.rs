@@ -1,23 +1,34 @@
 //! Arriving segments, in the order of RFC 9293 3.10.7: the subflow's checks, the handshakes, the ACK field, the data level, the
 //! payload, the FIN.
 
-use super::{Connection, SUBFLOW_WINDOW};
+use super::ending::permanent;
+use super::{Connection, Predicted, SUBFLOW_WINDOW};
 use crate::event::{EndReason, Event, FallbackCause, SubflowId};
 use crate::mptcp::handshake::{Join, Keys};
 use crate::mptcp::negotiation::Mode;
-use crate::mptcp::receiving::Refusal;
-use crate::segment::{Dss, Flags, Mapping, Mptcp, Segment, Signal, TcpRst};
+use crate::mptcp::receiving::{Refusal, is_intact};
+use crate::segment::{Dss, Mapping, Mptcp, ResetReason, Segment, Signal};
 use crate::seq::Seq;
 use crate::tcp::subflow::{Check, State};
 use crate::time::Instant;
-use crate::wire::checksum::{Sum, dss_pseudo_header};
 
 impl Connection {
     /// A segment arrives on subflow `id`.
     #[inline(always)]
     pub fn handle_segment(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
-        if !self.takes_predicted(now, id, seg) {
-            self.handle_in_full(now, id, seg);
+        let before = self.recv.nxt();
+        match self.handle_predicted(now, id, seg) {
+            None => self.handle_in_full(now, id, seg),
+            Some(Predicted::Data { data, len, fresh, kind, intact }) => {
+                self.events.push_back(Event::Arrived { subflow: id, data, len, fresh, kind, intact });
+                if self.recv.nxt() > before {
+                    self.events.note_readable();
+                }
+            }
+            Some(Predicted::Ack { window: Some((cwnd, ssthresh)) }) => {
+                self.events.push_back(Event::Window { subflow: id, cwnd, ssthresh });
+            }
+            Some(Predicted::Ack { window: None }) => {}
         }
     }
 
@@ -36,7 +47,8 @@ impl Connection {
             self.sending().1.arm_idle_timer(now, advanced);
         }
         self.progress(now);
-        self.refresh(id);
+        let (distribution, mut w) = self.sending();
+        distribution.refresh(&mut w, id);
         if seg.payload.len == 0 {
             self.fast.set_steady(self.is_steady());
         }
@@ -46,7 +58,7 @@ impl Connection {
         self.paths.members[id].probes_unanswered = 0;
         let multipath = !self.negotiation.is_plain();
         let window = if multipath { SUBFLOW_WINDOW } else { self.recv.window() };
-        if self.is_plain_again(id, seg) {
+        if self.negotiation.is_unanswered() && self.paths.is_plain_again(id, seg) {
             self.never_multipath(id, FallbackCause::Syn);
         }
         let s = &mut self.paths.subflows[id];
@@ -56,7 +68,10 @@ impl Connection {
                 let (check, ended) = s.on_segment_in_syn_sent(now, seg);
                 if check == Check::Accept {
                     self.on_syn_ack(now, id, seg);
-                    self.receive_behind_syn(now, id, seg);
+                    if let Some(rest) = self.paths.subflows[id].behind_syn(seg).filter(|_| self.negotiation.is_plain())
+                    {
+                        self.receive(now, id, &rest);
+                    }
                 }
                 // Everything below needs a synchronized state and a segment other than the SYN.
                 (Check::Drop, ended)
@@ -70,22 +85,6 @@ impl Connection {
             return; // RFC 8684 3: TCP's checks come before any signal.
         }
         self.work_in(now, id, seg);
-    }
-
-    /// RFC 9293 3.10.7.3: other controls and text in a SYN/ACK are processed as if they had come behind it. (With Multipath TCP data need a
-    /// mapping, for which a SYN has no room: they come again.)
-    fn receive_behind_syn(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
-        let s = &self.paths.subflows[id];
-        let more = seg.payload.len > 0 || seg.flags.has(Flags::FIN);
-        if !more || !self.negotiation.is_plain() || s.state != State::Established {
-            return;
-        }
-        let mut rest = *seg;
-        rest.seq = seg.seq.wrapping_add(1);
-        rest.flags.0 &= !Flags::SYN.0;
-        // RFC 7323 2.2: the window of a SYN is not scaled.
-        rest.window = seg.window >> s.peer_window.shift;
-        self.receive(now, id, &rest);
     }
 
     /// RFC 9293 3.10.7.4, fifth to eighth check, of a segment that has passed the earlier ones.
@@ -235,10 +234,20 @@ impl Connection {
         }
         // 3.7: an infinite mapping is "on the first new packet". Without payload, a mapping of no octets maps nothing.
         if let Some(m) = dss.mapping.filter(|m| m.len == 0 && !dss.data_fin && seg.payload.len > 0) {
-            self.take_infinite(id, k, &m);
+            let s = &self.paths.subflows[id];
+            let seq = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
+            let data = k.mapped_offset(&m, self.recv.nxt());
+            if data > self.recv.nxt() || self.fallback.contradicts((seq, data)) {
+                // The data before the infinite mapping would never arrive, or it is not where the checksum failed.
+                self.reset(id, EndReason::Middlebox, Signal::None, permanent(ResetReason::MIDDLEBOX));
+            } else {
+                // All data that follows is mapped at once.
+                self.fallback.begin_rx((seq, data));
+                self.fall_back(id, FallbackCause::InfiniteMapping);
+            }
             return None;
         }
-        if let Some(m) = dss.mapping.filter(|m| dss.data_fin && self.is_intact(k, seg, m)) {
+        if let Some(m) = dss.mapping.filter(|m| dss.data_fin && is_intact(&self.config, k, &self.recv, seg, m)) {
             // 3.3.3: the DATA_FIN occupies one octet after the last.
             let start = k.mapped_offset(&m, self.recv.nxt());
             let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
@@ -257,14 +266,6 @@ impl Connection {
         Some(ack)
     }
 
-    /// 3.3.1: the checksum of a DATA_FIN without data covers only the pseudo-header. With data, `verify` checks it together with
-    /// that data.
-    fn is_intact(&self, k: &Keys, seg: &Segment, m: &Mapping) -> bool {
-        let dsn = k.peer_first_dsn.wrapping_add(k.mapped_offset(m, self.recv.nxt()));
-        let sum = dss_pseudo_header(dsn, m.ssn, m.len);
-        seg.payload.len > 0 || !self.config.checksum || m.checksum.is_some_and(|c| sum.plus(Sum(c)).is_valid())
-    }
-
     /// Takes the payload of `seg`, and ends what has to end because of it.
     pub(super) fn take_payload(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
         let failing = self.fallback.is_failing();
@@ -276,9 +277,12 @@ impl Connection {
         match taken {
             Ok(()) => {}
             Err(Refusal::Reset { signal, reason }) => {
-                self.reset(id, EndReason::Middlebox, signal, Some(TcpRst { transient: false, reason }));
+                self.reset(id, EndReason::Middlebox, signal, permanent(reason));
             }
-            Err(Refusal::Unread) => self.abort_unread(),
+            Err(Refusal::Unread) => {
+                self.abort();
+                self.events.push_back(Event::Aborted(EndReason::Unread));
+            }
         }
     }
 }

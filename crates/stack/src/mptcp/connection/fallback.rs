@@ -12,28 +12,14 @@
 //!   and is not acknowledged at data level before.
 
 use super::Connection;
+use super::ending::permanent;
 use crate::event::{EndReason, Event, FallbackCause, SubflowId};
-use crate::mptcp::handshake::{Join, Keys, Member};
 use crate::mptcp::negotiation::Mode;
-use crate::mptcp::timers::Timer;
-use crate::segment::{Mapping, Mptcp, ResetReason, Segment, Signal, TcpRst};
-use crate::seq::Seq;
+use crate::segment::{Mapping, ResetReason, Signal};
 use crate::tcp::subflow::State;
 use crate::time::Instant;
 
-fn middlebox() -> Option<TcpRst> {
-    Some(TcpRst { transient: false, reason: ResetReason::MIDDLEBOX })
-}
-
 impl Connection {
-    /// The sequence number on `id` and the data offset where our unacknowledged data begins, if `id` alone carries it
-    /// contiguously.
-    fn contiguous(&self, id: SubflowId) -> Option<(Seq, u64)> {
-        let s = &self.paths.subflows[id];
-        let next = s.sender.board.is_empty().then_some(s.sender.nxt);
-        self.send.contiguous(id, (s.first_own(), u64::from(s.fast_open.tx)), next)
-    }
-
     // ---- becoming plain TCP ---------------------------------------------------------------------
 
     /// The handshake has shown that the peer, or the path, does not support MPTCP.
@@ -51,15 +37,15 @@ impl Connection {
     pub(super) fn fall_back(&mut self, id: SubflowId, cause: FallbackCause) -> bool {
         let Mode::Mptcp(k) = *self.negotiation.mode() else { return false };
         let in_order = self.recv.held().1 == 0;
-        let (Some(tx), true) = (self.contiguous(id), in_order) else {
+        let (Some(tx), true) = (self.paths.contiguous(id, &self.send), in_order) else {
             let dsn = k.peer_first_dsn.wrapping_add(self.recv.nxt());
-            self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
+            self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, permanent(ResetReason::MIDDLEBOX));
             return false;
         };
         for k in 0..self.paths.active.len() {
             let other = self.paths.active[k];
             if other != id && self.paths.subflows[other].state != State::Closed {
-                self.reset(other, EndReason::Middlebox, Signal::None, middlebox());
+                self.reset(other, EndReason::Middlebox, Signal::None, permanent(ResetReason::MIDDLEBOX));
             }
         }
         // Data in order on the subflow but not yet verified begins here. If there is none, RCV.NXT
@@ -97,64 +83,9 @@ impl Connection {
         true
     }
 
-    /// RFC 8684 3.7: the peer sends an infinite mapping: all data that follows is mapped at once.
-    pub(super) fn take_infinite(&mut self, id: SubflowId, k: &Keys, m: &Mapping) {
-        let s = &self.paths.subflows[id];
-        let seq = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
-        let data = k.mapped_offset(m, self.recv.nxt());
-        if data > self.recv.nxt() || self.fallback.contradicts((seq, data)) {
-            // The data before the infinite mapping would never arrive, or it is not where the checksum failed.
-            self.reset(id, EndReason::Middlebox, Signal::None, middlebox());
-            return;
-        }
-        self.fallback.begin_rx((seq, data));
-        self.fall_back(id, FallbackCause::InfiniteMapping);
-    }
-
     // ---- lost options ---------------------------------------------------------------------------
 
-    /// 3.7: the segment acknowledges data without a DSS, or carries data without a mapping, on a path that has never been shown
-    /// to pass the options. Returns false if the segment must be dropped.
-    pub(super) fn check_options(&mut self, id: SubflowId, seg: &Segment) -> bool {
-        let s = &self.paths.subflows[id];
-        if self.paths.members[id].dss_confirmed {
-            return true;
-        }
-        // Only acknowledgements of data in flight count. (RFC 8684 3.3.2: a DATA_ACK may be left out where it says nothing new.)
-        let ack = Seq::unwrap(seg.ack, s.sender.una);
-        let acks_data = ack > s.first_own() && ack > s.sender.una && ack <= s.sender.nxt;
-        let acks_data = acks_data && s.sender.board.front().is_some_and(|front| front.data_len() > 0);
-        if !matches!(seg.options.mptcp, Mptcp::None) || !seg.options.signal.is_empty() {
-            self.paths.members[id].acked_bare |=
-                acks_data && matches!(seg.options.mptcp, Mptcp::CapableAck { data: None, .. });
-            return true;
-        }
-        // Before any DATA_ACK those without payload count again, of data that a box ahead of its peer has acknowledged already.
-        let unheard = seg.payload.len == 0 && self.send.una() == 0 && self.send.nxt() > 0;
-        let bare_data = seg.payload.len > 0 && !self.paths.members[id].mapping_received;
-        // No other path has been shown to pass them either: a join that has not been answered is given up.
-        let joined = |m: &Member| m.join == Join::Done || (m.join != Join::First && m.ready);
-        let alone = self.paths.members[id].join == Join::First && !self.paths.members.iter().any(joined);
-        let lost = acks_data || bare_data || (unheard && ack > s.first_own() && ack == s.sender.una && alone);
-        if lost && alone {
-            return self.fall_back(id, FallbackCause::Options);
-        }
-        if acks_data {
-            self.reset(id, EndReason::Middlebox, Signal::None, middlebox());
-        }
-        !acks_data
-    }
-
     // ---- checksums ------------------------------------------------------------------------------
-
-    /// MP_FAIL has had no answer for long enough: whether the peer is plain TCP cannot be known, and nothing can be delivered.
-    pub(super) fn give_up_failing(&mut self, now: Instant) {
-        if self.timers.has_expired(Timer::Fail, now) {
-            if let Some((subflow, dsn)) = self.fallback.unanswered() {
-                self.reset(subflow, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
-            }
-        }
-    }
 
     /// RFC 8684 3.7: MP_FAIL arrived: our data was changed on the path.
     pub(super) fn take_fail(&mut self, now: Instant, id: SubflowId) {
@@ -165,7 +96,7 @@ impl Connection {
         if !self.paths.is_alone(id) {
             // The peer should have sent it on a RST: other subflows carried data too, or a join completed meanwhile. The peer did
             // not take the failed data, even if it acknowledged it on the subflow.
-            self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, middlebox());
+            self.reset(id, EndReason::Middlebox, Signal::Fail { dsn }, permanent(ResetReason::MIDDLEBOX));
             self.sending().1.reinject_missing();
             return;
         }

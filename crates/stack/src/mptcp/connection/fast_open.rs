@@ -9,7 +9,6 @@
 //! server's data in a SYN/ACK.
 
 use super::Connection;
-use crate::event::{Event, SubflowId};
 use crate::segment::{Cookie, Options, Segment, Signal};
 use crate::tcp::fast_open::DEFAULT_MSS;
 use crate::time::Instant;
@@ -86,37 +85,5 @@ impl Connection {
     /// `sendto` with `MSG_FASTOPEN` on a non-blocking socket).
     pub fn syn_room(&self, now: Instant) -> u32 {
         self.paths.subflows[0].syn_room(now, self.paths.syn_option(0, &self.negotiation, &self.config), &self.config)
-    }
-
-    /// Client: the SYN/ACK says how much of the SYN's data has been taken, and may give a cookie.
-    pub(super) fn on_fast_open_answer(&mut self, id: SubflowId, seg: &Segment) {
-        let fast = self.paths.subflows[id].fast_open;
-        if fast.option.is_none() {
-            return;
-        }
-        // What it has not taken is still to be sent, before any FIN.
-        self.send.taken_with_syn(fast.tx);
-        self.paths.subflows[id].close &= self.send.nxt() == self.send.written();
-        // 4.2.2: they leave with the first ACK, so a small rest does not wait (Nagle's algorithm is about new data).
-        self.distribution.cork_mut().push(fast.sent.into(), &mut self.fast);
-        // RFC 8684 B.2: data sequence numbers begin after them.
-        self.negotiation.skip_syn_data(self.send.una());
-        let given = match seg.options.signal {
-            // One that was not asked for is not kept.
-            Signal::FastOpen(cookie) if !cookie.is_request() && !fast.bare => Some(cookie),
-            _ => None,
-        };
-        // 4.2.2: "a Fast Open option, an MSS option, or both, update the corresponding cookie and MSS information in the cookie cache".
-        // Without cookies the MSS is kept beside the request for one.
-        let known = fast.option.filter(|_| fast.carries_data() && seg.options.mss.is_some());
-        if let Some(cookie) = given.or(known) {
-            self.events.push_back(Event::FastOpenCookie { cookie, mss: seg.options.mss });
-        }
-        let given = given.is_some();
-        // With another cookie it says why it has not taken the data, and what to do.
-        if !given && fast.tx == 0 && (fast.sent > 0 || self.paths.subflows[id].has_lost_syn()) {
-            // RFC 7413 4.1.3.1: "the server not acknowledging the data in the SYN"; 4.2.1: one that does not answer the option.
-            self.events.push_back(Event::FastOpenRefused);
-        }
     }
 }

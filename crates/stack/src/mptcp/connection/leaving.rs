@@ -74,7 +74,18 @@ impl Connection {
                 Shortcut::BudgetedPoll.note();
                 Some(self.composing().send_full(now, id))
             }
-            Some(id) => self.poll_flowing(now, id),
+            Some(id) => {
+                Shortcut::FlowingPoll.note();
+                let data = self.composing().poll_flowing(now, id);
+                if data.is_some() {
+                    return data;
+                }
+                let control = self.poll_rest(now, false);
+                if control.is_some() || self.send.is_closed() {
+                    self.fast.look_again();
+                }
+                control
+            }
             None => self.poll_in_full(now),
         }
     }
@@ -139,7 +150,8 @@ impl Connection {
         control
     }
 
-    /// There is no data to send: what else there is. `some`: a subflow has something to send on its own.
+    /// There is no data to send: acknowledgements, FIN, DATA_FIN, window probes, address signals. `some`: a subflow has something to
+    /// send on its own.
     #[inline(always)]
     pub(super) fn poll_rest(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
         if self.distribution.limit() == SendBlock::Application {
@@ -147,7 +159,8 @@ impl Connection {
             let limit = distribution.nothing_to_send(&w);
             distribution.set_limit(limit);
         }
-        let control = self.poll_control(now, some);
+        let nothing = self.fast.is_steady() && !some && !self.timers.runs(Timer::Persist);
+        let control = if nothing { None } else { self.poll_control(now, some) };
         if control.is_none() {
             let (distribution, mut w) = self.sending();
             if distribution.limits_rates() {
@@ -160,11 +173,7 @@ impl Connection {
     }
 
     /// Acknowledgements, FIN, DATA_FIN, window probes, address signals. `some`: a subflow has something to send on its own.
-    #[inline(always)]
-    pub(super) fn poll_control(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
-        if self.fast.is_steady() && !some && !self.timers.runs(Timer::Persist) {
-            return None;
-        }
+    fn poll_control(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
         if self.timers.has_expired(Timer::Persist, now) {
             if let Some(probe) = self.composing().probe(now) {
                 return Some(probe);

@@ -25,7 +25,8 @@ impl Connection {
         let reason = s.end(EndReason::Reset);
         self.on_subflow_end(subflow, reason);
         self.progress(now);
-        self.refresh(subflow);
+        let (distribution, mut w) = self.sending();
+        distribution.refresh(&mut w, subflow);
     }
 
     /// A segment of ours on `subflow`, with the sequence number `seq`, was not forwarded, for a reason that may pass (a soft error). Without effect

@@ -22,14 +22,7 @@ use crate::time::Instant;
 impl Connection {
     /// Re-arms the user timeout after a transmission, an acknowledgement or a changed setting.
     pub(super) fn watch(&mut self, now: Instant) {
-        let watches = self.config.user_timeout.is_some() && !self.negotiation.is_over();
-        let owed = watches && self.is_owed_an_answer();
-        self.liveness.watch(now, owed.then(|| (self.send.una(), self.paths.is_handshaking())));
-    }
-
-    /// Returns true if something that was sent is not acknowledged: data, the SYN of the
-    /// connection, or the end of the stream.
-    fn is_owed_an_answer(&self) -> bool {
+        // Data, the SYN of the connection or the end of the stream is not acknowledged.
         let ending = match *self.negotiation.mode() {
             Mode::Tcp => {
                 let state = self.paths.subflows[self.fallback.subflow()].state;
@@ -37,7 +30,9 @@ impl Connection {
             }
             _ => matches!(self.send.fin(), Fin::Sent { .. }),
         };
-        self.send.is_outstanding() || ending || self.paths.awaits_syn_ack()
+        let waits = self.send.is_outstanding() || ending || self.paths.awaits_syn_ack();
+        let owed = waits && self.config.user_timeout.is_some() && !self.negotiation.is_over();
+        self.liveness.watch(now, owed.then(|| (self.send.una(), self.paths.is_handshaking())));
     }
 
     /// The keep-alives that may be sent now. MUST-26: none while something is outstanding, nor while a

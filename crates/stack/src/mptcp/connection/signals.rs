@@ -6,7 +6,6 @@
 
 use super::{Connection, Outgoing};
 use crate::event::{EndReason, Event, SubflowId};
-use crate::mptcp::addresses::Remote;
 use crate::mptcp::handshake::Keys;
 use crate::mptcp::keys;
 use crate::mptcp::negotiation::Mode;
@@ -15,6 +14,13 @@ use crate::segment::{AddrId, Advertised, OPTION_SPACE, Signal};
 use crate::tcp::subflow::State;
 use crate::time::Instant;
 use core::num::NonZeroU16;
+
+/// The HMAC of an ADD_ADDR that a host with key `sender` sends to one with key `receiver` (RFC 8684
+/// 3.4.1).
+fn add_addr_hmac(sender: u64, receiver: u64, advertised: &Advertised) -> u64 {
+    let Advertised { address: AddrId { id, addr }, port } = *advertised;
+    keys::add_addr_hmac(sender, receiver, id, addr, port.map_or(0, NonZeroU16::get))
+}
 
 impl Connection {
     // ---- requests of the driver -----------------------------------------------------------------
@@ -68,7 +74,21 @@ impl Connection {
     pub(super) fn take_signal(&mut self, now: Instant, id: SubflowId, k: &Keys, signal: &Signal) {
         match *signal {
             Signal::None | Signal::FastOpen(_) => {}
-            Signal::AddAddr { advertised, hmac } => self.take_address(now, id, k, advertised, hmac),
+            // RFC 8684 3.2, 3.4.1: only an authentic ADD_ADDR counts.
+            Signal::AddAddr { advertised, hmac } if hmac == add_addr_hmac(k.peer, k.own, &advertised) => {
+                if self.config.deviations.add_addr_confirms {
+                    self.negotiation.confirm_by_address();
+                }
+                let may_repeat = || self.paths.subflows[id].may_repeat(now);
+                if let Some(news) = self.addresses.take(advertised, self.config.address_limit, may_repeat) {
+                    self.paths.members[id].echo = Some(advertised);
+                    let Advertised { address: AddrId { id, addr }, port } = advertised;
+                    if news {
+                        self.events.push_back(Event::RemoteAddress { id, addr, port });
+                    }
+                }
+            }
+            Signal::AddAddr { .. } => {}
             Signal::AddAddrEcho(advertised) => self.addresses.settle(advertised),
             Signal::RemoveAddr(ids) => {
                 // 3.4.2: the subflows of the removed address are probed with keep-alives. An unknown identifier is ignored.
@@ -88,28 +108,6 @@ impl Connection {
             Signal::Fastclose { key } => self.take_fastclose(id, k, key),
             Signal::Fail { .. } => self.take_fail(now, id),
         }
-    }
-
-    /// RFC 8684 3.2, 3.4.1: only an authentic ADD_ADDR counts, and its address is kept. A repeated one is echoed again without a new event. A different address under a
-    /// known identifier is ignored, because the old one must be removed first.
-    fn take_address(&mut self, now: Instant, id: SubflowId, k: &Keys, advertised: Advertised, hmac: u64) {
-        let Advertised { address, port } = advertised;
-        if hmac != keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, port.map_or(0, NonZeroU16::get)) {
-            return;
-        }
-        if self.config.deviations.add_addr_confirms {
-            self.negotiation.confirm_by_address();
-        }
-        match self.addresses.judge(advertised, self.config.address_limit) {
-            Remote::Contradictory | Remote::Excess => return,
-            Remote::Known if !self.paths.subflows[id].may_repeat(now) => return,
-            Remote::Known => {}
-            Remote::New => {
-                self.addresses.keep(advertised);
-                self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr, port });
-            }
-        }
-        self.paths.members[id].echo = Some(advertised);
     }
 
     // ---- signals to send ------------------------------------------------------------------------
@@ -135,9 +133,7 @@ impl Connection {
         }
         let one_by_one = self.config.deviations.announces_one_by_one;
         let advertised = self.addresses.next_announcement(now, self.config.initial_rto, one_by_one)?;
-        let Advertised { address, port } = advertised;
-        let hmac = keys::add_addr_hmac(k.own, k.peer, address.id, address.addr, port.map_or(0, NonZeroU16::get));
-        let signal = Signal::AddAddr { advertised, hmac };
+        let signal = Signal::AddAddr { advertised, hmac: add_addr_hmac(k.own, k.peer, &advertised) };
         if signal.len().next_multiple_of(4) + self.paths.subflows[id].timestamp_len() > OPTION_SPACE {
             self.addresses.settle(advertised);
             return None;

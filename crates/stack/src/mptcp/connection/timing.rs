@@ -1,6 +1,7 @@
 //! The deadlines of a connection, and what happens when they pass.
 
-use super::{Connection, PROBES, TRIES};
+use super::ending::permanent;
+use super::{Connection, PROBES};
 use crate::event::{EndReason, FallbackCause};
 use crate::mptcp::distribution::Expired;
 use crate::mptcp::handshake::{Join, Suspicion};
@@ -98,6 +99,28 @@ impl Connection {
         }
     }
 
+    /// Runs the timers of the connection that are due.
+    fn on_timers(&mut self, now: Instant) {
+        if self.distribution.cork().is_on() && self.timers.has_expired(Timer::Persist, now) {
+            // The override timeout has passed for what the cork holds.
+            self.distribution.cork_mut().push(self.send.written(), &mut self.fast);
+        }
+        if let Some((id, signal)) = self.negotiation.unanswered_fast_close(now, &self.timers) {
+            self.negotiation.end_fast_close(&mut self.timers);
+            self.reset(id, EndReason::FastClosed, signal, None);
+        }
+        if let Some((id, signal)) = self.fallback.unanswered(now, &self.timers) {
+            self.reset(id, EndReason::Middlebox, signal, permanent(ResetReason::MIDDLEBOX));
+        }
+        self.on_data_timer(now);
+        let (distribution, mut w) = self.sending();
+        if distribution.on_idle_timer(&mut w, now) {
+            self.fall_back(0, FallbackCause::Options);
+        }
+        // The poll that follows asks the scheduler again.
+        self.timers.take_expired(Timer::Schedule, now);
+    }
+
     /// Runs whatever is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.timers.wake(&mut self.fast);
@@ -128,36 +151,16 @@ impl Connection {
             if let Some(reason) = ended {
                 self.on_subflow_end(id, reason);
             }
-            if let Join::AwaitAck { retry_at, tries, hmac } = self.paths.members[id].join {
-                if retry_at <= now && self.paths.subflows[id].state != State::Closed {
-                    if tries >= TRIES {
-                        self.refuse(id, ResetReason::UNSPECIFIED);
-                    } else {
-                        let backoff = if self.config.deviations.join_ack_without_backoff { 0 } else { tries };
-                        let retry_at = now + self.paths.subflows[id].sender.rtt.rto().saturating_mul(1 << backoff);
-                        self.paths.members[id].join = Join::AwaitAck { hmac, retry_at, tries: tries + 1 };
-                        self.paths.subflows[id].acks.now();
-                    }
-                }
+            if self.paths.retry_join(now, id, &self.config) {
+                self.reset(id, EndReason::Refused, Signal::None, permanent(ResetReason::UNSPECIFIED));
             }
             if self.paths.is_silent(now, id) {
                 self.reset(id, EndReason::Removed, Signal::None, None);
             }
-            self.refresh(id);
+            let (distribution, mut w) = self.sending();
+            distribution.refresh(&mut w, id);
         }
-        if self.distribution.cork().is_on() && self.timers.has_expired(Timer::Persist, now) {
-            // The override timeout has passed for what the cork holds.
-            self.distribution.cork_mut().push(self.send.written(), &mut self.fast);
-        }
-        self.end_fast_close(now);
-        self.give_up_failing(now);
-        self.on_data_timer(now);
-        let (distribution, mut w) = self.sending();
-        if distribution.on_idle_timer(&mut w, now) {
-            self.fall_back(0, FallbackCause::Options);
-        }
-        // The poll that follows asks the scheduler again.
-        self.timers.take_expired(Timer::Schedule, now);
+        self.on_timers(now);
         self.progress(now);
         // The subflow that ended here may have been all that it waited for.
         self.on_data_timer(now);

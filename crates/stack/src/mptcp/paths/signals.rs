@@ -2,7 +2,7 @@
 
 use super::Paths;
 use crate::event::SubflowId;
-use crate::mptcp::handshake::Suspicion;
+use crate::mptcp::handshake::{Join, Suspicion};
 use crate::segment::Advertised;
 use crate::tcp::subflow::State;
 use crate::time::Instant;
@@ -25,6 +25,15 @@ pub(crate) enum Due {
 }
 
 impl Paths {
+    /// Nothing about any quiescent subflow has to be signalled to the peer or reported to the driver.
+    pub fn are_settled(&self) -> bool {
+        self.active().all(|(s, m)| {
+            let view = &self.rows[s.id];
+            let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && m.unverified.is_empty();
+            joined && view.established == m.ready && view.cwnd == s.cwnd()
+        })
+    }
+
     /// Takes the next signal about a subflow that is due. Its subflow carries it.
     pub fn next_signal(&mut self, now: Instant) -> Option<(SubflowId, Due)> {
         for &id in &self.active {

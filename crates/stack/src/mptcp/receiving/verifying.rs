@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::event::{Event, SubflowId};
 use crate::mptcp::handshake::Keys;
 use crate::mptcp::negotiation::Mode;
+use crate::mptcp::recv_stream::RecvStream;
 use crate::mptcp::verify::Broken;
 use crate::segment::{Dss, Mapping, Mptcp, Payload, ResetReason, Segment, Signal};
 use crate::seq::Seq;
@@ -14,6 +15,14 @@ use crate::wire::checksum::{Sum, dss_pseudo_header};
 #[inline(always)]
 pub(crate) fn checksum_of(config: &Config, dsn: u64, ssn: u32, len: u16) -> Option<u16> {
     config.checksum.then(|| dss_pseudo_header(dsn, ssn, len).checksum())
+}
+
+/// 3.3.1: the checksum of a DATA_FIN without data covers only the pseudo-header. With data, it is
+/// verified together with that data.
+pub(crate) fn is_intact(config: &Config, k: &Keys, recv: &RecvStream, seg: &Segment, m: &Mapping) -> bool {
+    let dsn = k.peer_first_dsn.wrapping_add(k.mapped_offset(m, recv.nxt()));
+    let sum = dss_pseudo_header(dsn, m.ssn, m.len);
+    seg.payload.len > 0 || !config.checksum || m.checksum.is_some_and(|c| sum.plus(Sum(c)).is_valid())
 }
 
 /// The mapping of `seg` that maps payload, if it does, and whether its last octet is a DATA_FIN. The
