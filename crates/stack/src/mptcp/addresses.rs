@@ -239,4 +239,16 @@ mod tests {
         assert_eq!(addresses.remote(), [advertised(1, 1, 80)]);
         assert!(addresses.forget_remote(1) && !addresses.forget_remote(1));
     }
+
+    /// RFC 8684 3.4.1: an address is news once. A known one may be echoed again.
+    #[test]
+    fn an_address_of_the_peer_is_news_once() {
+        let mut addresses = Addresses::default();
+        assert_eq!(addresses.take(advertised(1, 1, 0), 1, || false), Some(true));
+        assert_eq!(addresses.take(advertised(1, 1, 0), 1, || true), Some(false));
+        assert_eq!(addresses.take(advertised(1, 1, 0), 1, || false), None);
+        assert_eq!(addresses.take(advertised(1, 2, 0), 1, || true), None, "another address under a known identifier");
+        assert_eq!(addresses.take(advertised(2, 2, 0), 1, || true), None, "there is room for one");
+        assert_eq!(addresses.remote(), [advertised(1, 1, 0)]);
+    }
 }

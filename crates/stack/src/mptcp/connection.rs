@@ -9,11 +9,11 @@ mod ending;
 mod fallback;
 mod fast_open;
 mod handshakes;
+mod icmp;
 pub mod info;
 mod leaving;
 mod manner;
 mod opening;
-mod path_mtu;
 mod patience;
 mod predicted;
 mod progress;
@@ -22,11 +22,13 @@ mod signals;
 #[cfg(test)]
 mod tests;
 mod timing;
-mod waiting;
 
 pub use super::negotiation::JoinRefusal;
 pub use super::outgoing::{Outgoing, Transmit};
+pub use super::streams::{Inbound, Outbound};
 pub use ending::Linger;
+pub use icmp::IcmpError;
+pub use manner::Setting;
 pub use predicted::Predicted;
 
 use super::addresses::Addresses;
@@ -144,10 +146,7 @@ impl Connection {
     /// connection has ended (RFC 9293 3.10.2).
     #[inline]
     pub fn writable(&self) -> u64 {
-        if self.negotiation.is_over() {
-            return 0;
-        }
-        self.distribution.writable(&self.paths, &self.send, &self.config, self.negotiation.is_multipath())
+        self.outbound().writable()
     }
 
     /// The scheduler, and the parts that a decision about data looks at and changes.

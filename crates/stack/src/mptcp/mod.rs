@@ -22,6 +22,7 @@ mod reinject;
 mod retransmission;
 mod send_stream;
 mod spent;
+mod streams;
 mod template;
 mod timers;
 mod tuning;

@@ -329,6 +329,7 @@ impl Negotiation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::segment::{Dss, Options};
 
     /// RFC 8684 3.1: a client has both keys with the SYN/ACK, but the server has them only with the
     /// third ACK; a DSS shows it.
@@ -361,6 +362,47 @@ mod tests {
         n.end(&mut FastPath::for_tests());
         assert_eq!(n.join_refusal(Some(1)), Some(JoinRefusal::Closed));
         assert!(n.is_over());
+    }
+
+    /// RFC 8684 3.1: the third ACK has both keys. Without them the server waits, unless the path has
+    /// removed the option.
+    #[test]
+    fn the_third_ack_brings_the_keys_or_makes_it_plain_tcp() {
+        let mut fast = FastPath::for_tests();
+        let mut n = Negotiation::new(false);
+        let ack = |mptcp| Segment {
+            flags: Flags::ACK,
+            options: Options { mptcp, ..Options::default() },
+            ..Segment::default()
+        };
+        let keys =
+            |sender_key, receiver_key| ack(Mptcp::CapableAck { checksum: true, sender_key, receiver_key, data: None });
+        n.begin(1);
+        assert_eq!(n.take_third_ack(&ack(Mptcp::Dss(Dss::default())), 0, &mut fast), ThirdAck::Unusable);
+        assert_eq!(n.take_third_ack(&keys(2, 3), 0, &mut fast), ThirdAck::Unusable, "not our key");
+        assert_eq!(n.take_third_ack(&keys(1, 1), 0, &mut fast), ThirdAck::Unusable, "our key sent back");
+        assert_eq!(n.take_third_ack(&Segment::default(), 0, &mut fast), ThirdAck::Other);
+        assert_eq!(n.take_third_ack(&ack(Mptcp::None), 0, &mut fast), ThirdAck::Plain);
+        assert_eq!(n.take_third_ack(&keys(2, 1), 5, &mut fast), ThirdAck::Keys { checksum: true });
+        let Mode::Mptcp(k) = *n.mode() else { panic!("{n:?}") };
+        assert_eq!(k.peer_first_dsn.wrapping_add(5), Keys::new(1, 2).peer_first_dsn);
+        assert!(n.is_confirmed());
+    }
+
+    /// RFC 8684 3.5: after three repetitions without an answer the subflow is reset.
+    #[test]
+    fn a_fast_close_without_an_answer_is_given_up() {
+        let (mut n, mut timers) = (Negotiation::new(true), Timers::default());
+        n.begin(1);
+        n.agree(Keys::new(1, 2), true, &mut FastPath::for_tests());
+        n.begin_fast_close(3, &mut FastPath::for_tests());
+        timers.set(Timer::FastClose, Instant(5));
+        (0..FASTCLOSE_RETRIES).for_each(|_| n.fast_close_sent());
+        assert_eq!(n.unanswered_fast_close(Instant(5), &timers), None);
+        n.fast_close_sent();
+        assert_eq!(n.unanswered_fast_close(Instant(4), &timers), None, "an answer may still come");
+        let given_up = n.unanswered_fast_close(Instant(5), &timers);
+        assert_eq!(given_up, Some((3, Signal::Fastclose { key: 2 })));
     }
 
     #[test]

@@ -310,6 +310,11 @@ impl Paths {
         }
     }
 
+    /// Returns true if another keep-alive would be due on `id`, and all that were sent went unanswered.
+    pub fn is_silent_to_keepalives(&self, now: Instant, id: SubflowId, keep: &KeepAlive, config: &Config) -> bool {
+        self.keepalive_at(id, keep).is_some_and(|at| at <= now) && self.is_given_up(now, id, config)
+    }
+
     /// A keep-alive is sent on `id`.
     pub fn note_keepalive(&mut self, now: Instant, id: SubflowId) {
         let m = &mut self.members[id];

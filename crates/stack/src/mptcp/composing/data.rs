@@ -146,7 +146,7 @@ impl Composing<'_> {
     }
 
     /// An acknowledgement on `id` of a quiet connection. What it says beside numbers does not change while nothing but predicted segments
-    /// arrives: they leave no hole, are no duplicates, and are marked as those before ([`Subflow::expects`]).
+    /// arrives: they leave no hole, are no duplicates, and are marked as those before (`Subflow::expects`).
     #[inline(always)]
     pub fn next_acknowledgement(&mut self, now: Instant, id: SubflowId) -> Outgoing {
         let basis =

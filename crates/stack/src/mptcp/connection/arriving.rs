@@ -241,7 +241,7 @@ impl Connection {
                 // The data before the infinite mapping would never arrive, or it is not where the checksum failed.
                 self.reset(id, EndReason::Middlebox, Signal::None, permanent(ResetReason::MIDDLEBOX));
             } else {
-                // All data that follows is mapped at once.
+                // RFC 8684 3.7: the peer sends an infinite mapping: all data that follows is mapped at once.
                 self.fallback.begin_rx((seq, data));
                 self.fall_back(id, FallbackCause::InfiniteMapping);
             }

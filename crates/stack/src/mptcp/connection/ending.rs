@@ -44,7 +44,7 @@ impl Connection {
             self.events.push_back(Event::Closed);
         } else if linger == Linger::Abort {
             self.abort();
-        } else if self.readable() > 0 {
+        } else if self.inbound().readable() > 0 {
             // RFC 1122 4.2.2.13: "its TCP SHOULD send a RST to show that data was lost".
             self.abort();
             self.events.push_back(Event::Aborted(EndReason::Unread));
@@ -78,15 +78,8 @@ impl Connection {
             }
         }
         self.negotiation.end_fast_close(&mut self.timers);
-        self.end_timers();
-    }
-
-    /// The connection is over: stops its timers and sends no more keep-alives.
-    pub(super) fn end_timers(&mut self) {
         self.negotiation.end(&mut self.fast);
-        self.timers.stop_all();
-        self.send.stop_retransmission(&mut self.timers);
-        self.paths.members.iter_mut().for_each(|m| m.suspicion = None);
+        self.sending().1.stop_timers();
     }
 
     /// Ends the connection at once, with confirmation (RFC 8684 3.5, option A): MP_FASTCLOSE on an acknowledgement of one
@@ -99,7 +92,8 @@ impl Connection {
             self.abort();
             return;
         };
-        self.end_timers();
+        self.negotiation.end(&mut self.fast);
+        self.sending().1.stop_timers();
         for k in 0..self.paths.active.len() {
             let other = self.paths.active[k];
             if other != id && self.paths.subflows[other].state != State::Closed {
@@ -137,7 +131,8 @@ impl Connection {
             return;
         }
         let ours = self.negotiation.end_fast_close(&mut self.timers);
-        self.end_timers();
+        self.negotiation.end(&mut self.fast);
+        self.sending().1.stop_timers();
         let explains = self.config.deviations.reason_after_fast_close;
         // The subflow that carried the signal comes first. It may already have ended.
         let mut all = self.paths.active.clone();

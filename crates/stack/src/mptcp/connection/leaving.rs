@@ -180,7 +180,7 @@ impl Connection {
             }
         }
         if self.liveness.is_on() {
-            let keep = self.keepalive();
+            let keep = self.paths.keepalive(&self.config, &self.negotiation, &self.timers);
             if let Some(id) = keep.and_then(|keep| self.paths.next_keepalive(now, &keep, &self.config)) {
                 return Some(self.composing().keepalive(now, id));
             }

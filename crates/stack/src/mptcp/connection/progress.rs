@@ -53,7 +53,8 @@ impl Connection {
 
     /// Aborts the connection because the peer has been silent for too long (RFC 9293 3.8.3, R2).
     pub(super) fn give_up(&mut self) {
-        self.end_timers();
+        self.negotiation.end(&mut self.fast);
+        self.sending().1.stop_timers();
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
             let s = &mut self.paths.subflows[id];

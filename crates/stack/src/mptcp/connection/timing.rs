@@ -67,7 +67,7 @@ impl Connection {
         if self.liveness.is_on() {
             // When the user timeout expires, the next keep-alive is due, or a subflow is given up.
             first = first.min(self.liveness.deadline(self.config.user_timeout));
-            if let Some(keep) = self.keepalive() {
+            if let Some(keep) = self.paths.keepalive(&self.config, &self.negotiation, &self.timers) {
                 let due = self.paths.active.iter().filter_map(|&id| self.paths.keepalive_at(id, &keep));
                 first = due.fold(first, Instant::min);
             }
@@ -124,8 +124,18 @@ impl Connection {
     /// Runs whatever is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.timers.wake(&mut self.fast);
-        if self.liveness.is_on() {
-            self.on_watch_timer(now);
+        if !self.negotiation.is_over() && self.liveness.take_expired(now, self.config.user_timeout) {
+            // RFC 9293 3.10.8: "connection aborted due to user timeout".
+            self.give_up();
+        }
+        if let Some(keep) = self.paths.keepalive(&self.config, &self.negotiation, &self.timers) {
+            // Subflows whose peer does not answer keep-alives end.
+            for k in 0..self.paths.active.len() {
+                let id = self.paths.active[k];
+                if self.paths.is_silent_to_keepalives(now, id, &keep, &self.config) {
+                    self.reset(id, EndReason::TimedOut, Signal::None, None);
+                }
+            }
         }
         let patient = self.config.user_timeout.is_some() && self.paths.is_last_open();
         for k in 0..self.paths.active.len() {

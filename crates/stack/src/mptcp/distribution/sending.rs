@@ -51,6 +51,13 @@ impl Sending<'_> {
         self.fast.unblocks() && self.send.is_outstanding() && self.may_duplicate()
     }
 
+    /// The connection is over: stops its timers and sends no more keep-alives.
+    pub fn stop_timers(&mut self) {
+        self.timers.stop_all();
+        self.send.stop_retransmission(self.timers);
+        self.paths.members.iter_mut().for_each(|m| m.suspicion = None);
+    }
+
     /// Returns the subflow that can resend the window probe (the octet beyond the right edge of the
     /// peer's window): one that does not have this octet in flight.
     pub fn repeater(&self) -> Option<SubflowId> {

@@ -9,6 +9,24 @@ use crate::segment::{Flags, Options, Segment, Signal, TcpRst};
 use crate::tcp::subflow::{State, Subflow};
 
 impl Paths {
+    /// An ICMP message says that the segment `seq` on `id` reaches nobody. Returns why the subflow ends,
+    /// if it does: the message quotes its SYN.
+    pub fn on_unreachable(&mut self, id: SubflowId, seq: u32, events: &mut Events) -> Option<EndReason> {
+        let s = self.subflows.get_mut(id).filter(|s| s.state == State::SynSent && seq == s.iss.wire())?;
+        // RFC 7413 4.1.3.1: ICMP errors are refusals, too.
+        s.note_silence(events);
+        Some(s.end(EndReason::Reset))
+    }
+
+    /// An ICMP message says that the segment `seq` on `id` was not forwarded.
+    pub fn on_soft_error(&self, id: SubflowId, seq: u32, events: &mut Events) {
+        let Some(s) = self.subflows.get(id).filter(|s| s.is_in_flight(seq)) else { return };
+        // RFC 7413 4.1.3.1: "Negative responses include [...] ICMP error messages".
+        s.note_silence(events);
+        // RFC 9293 3.9.2.2: "MUST NOT abort the connection (MUST-56), and it SHOULD make the information available to the application (SHLD-25)".
+        events.push_back(Event::SoftError { subflow: id });
+    }
+
     /// RFC 8684 3.3.3: subflows are closed after both directions of the data stream.
     pub fn close_after_data(&mut self, send: &SendStream, recv: &RecvStream, events: &mut Events) {
         let all_done = send.fin() == Fin::Acked && recv.has_ended();

@@ -1,8 +1,11 @@
 //! What is to be said about a subflow: echoes, priorities, keep-alives (RFC 8684 3.3.8, 3.4).
 
 use super::Paths;
+use crate::config::{Config, KeepAlive};
 use crate::event::SubflowId;
 use crate::mptcp::handshake::{Join, Suspicion};
+use crate::mptcp::negotiation::Negotiation;
+use crate::mptcp::timers::{Timer, Timers};
 use crate::segment::Advertised;
 use crate::tcp::subflow::State;
 use crate::time::Instant;
@@ -54,6 +57,14 @@ impl Paths {
             }
         }
         None
+    }
+
+    /// The keep-alives that may be sent now. MUST-26: none while something is outstanding, nor while a
+    /// closed window is probed.
+    pub fn keepalive(&self, config: &Config, negotiation: &Negotiation, timers: &Timers) -> Option<KeepAlive> {
+        let ends = negotiation.is_over() || negotiation.fast_close().is_some();
+        let probes = timers.runs(Timer::Persist) && self.active.len() == 1;
+        config.keepalive.filter(|_| !ends && !probes)
     }
 
     /// Returns true if the peer has removed the address of `id`, and no keep-alive there was answered.
