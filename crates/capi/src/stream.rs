@@ -1,5 +1,6 @@
 //! Writing, reading, ending, run-time options.
 
+use anabranch_stack::Setting;
 use anabranch_stack::config::KeepAlive;
 use anabranch_stack::host::WriteError;
 use anabranch_stack::time::Duration;
@@ -179,15 +180,15 @@ pub unsafe extern "C" fn anabranch_set_option(
         let time = (value > 0).then_some(Duration(value));
         let set = each!(host, e => e.configure(connection.into(), |c| {
             match option {
-                ANABRANCH_OPTION_NO_DELAY => c.set_no_delay(value != 0),
-                ANABRANCH_OPTION_CORK => c.set_cork(value != 0),
-                ANABRANCH_OPTION_USER_TIMEOUT => c.set_user_timeout(now, time),
+                ANABRANCH_OPTION_NO_DELAY => c.set(now, Setting::NoDelay(value != 0)),
+                ANABRANCH_OPTION_CORK => c.set(now, Setting::Cork(value != 0)),
+                ANABRANCH_OPTION_USER_TIMEOUT => c.set(now, Setting::UserTimeout(time)),
                 ANABRANCH_OPTION_KEEPALIVE => {
-                    c.set_keepalive(now, time.map(|idle| KeepAlive { idle, ..KeepAlive::default() }));
+                    c.set(now, Setting::KeepAlive(time.map(|idle| KeepAlive { idle, ..KeepAlive::default() })));
                 }
                 ANABRANCH_OPTION_SYN_RETRIES => {
                     let most = u32::try_from(value).unwrap_or(u32::MAX);
-                    c.set_syn_retries((most != u32::MAX).then_some(most));
+                    c.set(now, Setting::SynRetries((most != u32::MAX).then_some(most)));
                 }
                 _ => return false,
             }
@@ -221,7 +222,7 @@ pub unsafe extern "C" fn anabranch_set_keepalive(
             return fault(ANABRANCH_ARGUMENT, text);
         }
         let keepalive = (idle > 0).then_some(KeepAlive { idle: Duration(idle), interval: Duration(interval), probes });
-        let set = each!(host, e => e.configure(connection.into(), |c| c.set_keepalive(now, keepalive)));
+        let set = each!(host, e => e.configure(connection.into(), |c| c.set(now, Setting::KeepAlive(keepalive))));
         set.map_err(gone).map(|()| ANABRANCH_OK)
     };
     // SAFETY: `host` is null, which is refused, or came from `anabranch_host_new`.

@@ -276,7 +276,7 @@ impl Host {
     pub fn arrive(&mut self, flow: usize, segment: &Segment, len: u32, most: u32) -> Step<()> {
         self.remember();
         let (payload, mut segment) = (vec![0; len as usize], *segment);
-        let before = self.connection_on(flow).map(|(id, c)| (id, c.received()));
+        let before = self.connection_on(flow).map(|(id, c)| (id, c.inbound().received()));
         let asks = before.is_none() && matches!(segment.options.mptcp, Mptcp::CapableSyn { .. });
         if let Some(over) = &mut self.flows[flow].over {
             over.arrives(&mut segment, len);
@@ -291,7 +291,7 @@ impl Host {
             self.count_up(COUNTERS[0]);
         }
         if let Some((id, before)) = before {
-            let after = self.endpoint.connection(id).map_or(before, Connection::received);
+            let after = self.endpoint.connection(id).map_or(before, |c| c.inbound().received());
             let known = self.known.entry(id).or_default();
             known.arrivals += u64::from(after > before);
             if after > before || len > 0 {
@@ -319,7 +319,7 @@ impl Host {
         let now = self.now;
         let Some(known) = self.known.get_mut(&id) else { return };
         let (unsent, unacknowledged) =
-            self.endpoint.connection(id).map_or((0, 0), |c| (c.info(now, 0).unsent, c.unacknowledged()));
+            self.endpoint.connection(id).map_or((0, 0), |c| (c.info(now, 0).unsent, c.outbound().unacknowledged()));
         let written = known.errors.written;
         known.errors.progress(now, written.saturating_sub(unsent), written.saturating_sub(unacknowledged));
     }
@@ -401,7 +401,7 @@ impl Host {
                 known.ended = true;
                 known.arrivals += 1;
                 let connection = self.endpoint.connection(id);
-                known.ended_first = connection.is_some_and(|c| c.is_end_acknowledged().is_none());
+                known.ended_first = connection.is_some_and(|c| c.outbound().is_end_acknowledged().is_none());
             }
             Event::SubflowEnded(_, reason) => known.last_end = Some(reason),
             Event::Aborted(EndReason::TimedOut) if known.last_end.is_some_and(|end| end != EndReason::TimedOut) => {

@@ -25,7 +25,7 @@ pub fn of(host: &Host) -> Vec<Socket> {
 /// TCP (RFC 8684 3.3.3, RFC 9293 3.3.2).
 fn streams(connection: &Connection, known: Option<&Known>) -> &'static str {
     let (ended, first) = known.map_or((false, false), |known| (known.ended, known.ended_first));
-    match (connection.is_end_acknowledged(), ended) {
+    match (connection.outbound().is_end_acknowledged(), ended) {
         (None, false) => "ESTAB",
         (None, true) => "CLOSE-WAIT",
         (Some(false), false) => "FIN-WAIT-1",

@@ -68,7 +68,7 @@ pub fn of(host: &Host) -> Names {
     subflow(&mut names, &info, host.is_ours(id));
     let Some(connection) = host.endpoint.connection(id) else { return names };
     let known = host.known.get(&id).cloned().unwrap_or_default();
-    names.insert("tcpi_bytes_received", connection.received() as i64);
+    names.insert("tcpi_bytes_received", connection.inbound().received() as i64);
     let heard = known.heard.map_or(host.now.0, |at| host.now.since(at).0);
     names.insert("tcpi_last_data_recv", (heard / 1_000_000) as i64);
     names

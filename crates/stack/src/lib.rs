@@ -13,7 +13,7 @@
 //! | in | [`Connection::handle_segment`] | a segment arrived on a subflow |
 //! | in | [`Connection::handle_timeout`] | the deadline has come |
 //! | in | [`write`], [`read`], [`shutdown_write`], [`close`], [`abort`] | the application |
-//! | in | [`set_no_delay`], [`set_cork`], [`set_user_timeout`], [`set_keepalive`] | the application, at run time |
+//! | in | [`Connection::set`] | the application, at run time: a [`Setting`] |
 //! | in | [`open_subflow`], [`accept_join`], [`advertise`], [`withdraw`], [`set_backup`] | the path manager |
 //! | out | [`Connection::poll_transmit`] | the next segment to send, and on which subflow |
 //! | out | [`Connection::poll_timeout`] | when `handle_timeout` is to be called |
@@ -24,10 +24,6 @@
 //! [`shutdown_write`]: Connection::shutdown_write
 //! [`close`]: Connection::close
 //! [`abort`]: Connection::abort
-//! [`set_no_delay`]: Connection::set_no_delay
-//! [`set_cork`]: Connection::set_cork
-//! [`set_user_timeout`]: Connection::set_user_timeout
-//! [`set_keepalive`]: Connection::set_keepalive
 //! [`open_subflow`]: Connection::open_subflow
 //! [`accept_join`]: Connection::accept_join
 //! [`advertise`]: Connection::advertise
@@ -263,7 +259,7 @@ pub mod wire;
 
 pub use config::{Config, ConfigError};
 pub use event::Event;
-pub use mptcp::connection::{Connection, Linger, Outgoing, Predicted, Transmit};
+pub use mptcp::connection::{Connection, IcmpError, Inbound, Linger, Outbound, Outgoing, Predicted, Setting, Transmit};
 pub use mptcp::keys::Entropy;
 pub use segment::Segment;
 pub use time::{Duration, Instant};

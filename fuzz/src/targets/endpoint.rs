@@ -397,11 +397,11 @@ impl World {
                 assert!(events < ENDLESS, "host {side} tells without end");
                 self.seen |= 1 << (32 + kind(discriminant(&event)) % 32);
             }
-            assert!(endpoint.readable() <= endpoint.received());
+            assert!(endpoint.inbound().readable() <= endpoint.inbound().received());
         }
         if !self.forged {
             for (a, b) in [(0, 1), (1, 0)] {
-                let received = self.hosts[b].endpoint.as_ref().map_or(0, Connection::received);
+                let received = self.hosts[b].endpoint.as_ref().map_or(0, |c| c.inbound().received());
                 let (written, read) = (self.hosts[a].written, self.hosts[b].read);
                 assert!(read <= received && received <= written, "{read} read, {received} received, {written} written");
             }

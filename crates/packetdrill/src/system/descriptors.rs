@@ -64,7 +64,8 @@ impl System<'_> {
         let found = match &*command {
             "SIOCINQ" | "FIONREAD" => self.readable(call)?.0,
             "SIOCOUTQ" => {
-                let unacknowledged = tcp.connection(self.host).and_then(|(_, c, _)| c).map(|c| c.unacknowledged());
+                let unacknowledged =
+                    tcp.connection(self.host).and_then(|(_, c, _)| c).map(|c| c.outbound().unacknowledged());
                 i64::try_from(unacknowledged.unwrap_or(0)).unwrap_or(i64::MAX)
             }
             _ => return Stop::lacks(format!("ioctl of {command}: SIOCINQ and SIOCOUTQ")),

@@ -1,6 +1,6 @@
 //! System calls setsockopt and getsockopt.
 
-use anabranch_stack::Duration;
+use anabranch_stack::{Duration, Setting};
 
 use super::{Returned, System, socket};
 use crate::arguments::{field, value};
@@ -95,7 +95,7 @@ impl System<'_> {
         let Some((id, connection, _)) = tcp.connection(self.host) else {
             return Stop::lacks("setsockopt of SO_TIMESTAMPING without a connection");
         };
-        let unacknowledged = connection.map_or(0, anabranch_stack::Connection::unacknowledged);
+        let unacknowledged = connection.map_or(0, |c| c.outbound().unacknowledged());
         let errors = &mut self.host.known.entry(id).or_default().errors;
         errors.stamp(flags, errors.written.saturating_sub(unacknowledged));
         Ok(Returned::Value(0))
@@ -112,12 +112,12 @@ impl System<'_> {
         }
         // An error means that the connection no longer exists, so there is nothing to change.
         let _ = self.host.endpoint.configure(id, |c| match name {
-            "TCP_NODELAY" => c.set_no_delay(chosen.nodelay == Some(true)),
-            "TCP_CORK" => c.set_cork(chosen.cork),
-            "TCP_USER_TIMEOUT" => c.set_user_timeout(now, chosen.user_timeout),
-            "TCP_SYNCNT" => c.set_syn_retries(chosen.syn_retries),
+            "TCP_NODELAY" => c.set(now, Setting::NoDelay(chosen.nodelay == Some(true))),
+            "TCP_CORK" => c.set(now, Setting::Cork(chosen.cork)),
+            "TCP_USER_TIMEOUT" => c.set(now, Setting::UserTimeout(chosen.user_timeout)),
+            "TCP_SYNCNT" => c.set(now, Setting::SynRetries(chosen.syn_retries)),
             "SO_KEEPALIVE" | "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" => {
-                c.set_keepalive(now, chosen.keepalive.then_some(chosen.keepalives));
+                c.set(now, Setting::KeepAlive(chosen.keepalive.then_some(chosen.keepalives)));
             }
             _ => {}
         });

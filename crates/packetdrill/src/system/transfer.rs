@@ -2,6 +2,7 @@
 //!
 //! All data are zeros; only the number of octets is compared.
 
+use anabranch_stack::Setting;
 use anabranch_stack::host::{ConnectionId, WriteError};
 
 use super::opening::port;
@@ -84,7 +85,7 @@ impl System<'_> {
     pub(super) fn readable(&mut self, call: &Call) -> Step<(i64, bool)> {
         let tcp = socket_of(self, call)?.clone();
         let Some((_, connection, known)) = tcp.connection(self.host) else { return Ok((0, false)) };
-        let octets = connection.map_or(0, anabranch_stack::Connection::readable);
+        let octets = connection.map_or(0, |c| c.inbound().readable());
         Ok((i64::try_from(octets).unwrap_or(i64::MAX), known.ended))
     }
 
@@ -103,7 +104,7 @@ impl System<'_> {
                 Some(_) => Returned::Error("EAGAIN"),
             });
         };
-        let there = connection.map_or(0, anabranch_stack::Connection::readable).min(most);
+        let there = connection.map_or(0, |c| c.inbound().readable()).min(most);
         if there > 0 {
             if !flag(flags, "MSG_PEEK") {
                 self.take(id, there)?;
@@ -247,7 +248,8 @@ impl System<'_> {
         // MSG_MORE corks the connection until a write without it.
         let corked = tcp.chosen.cork || flag(flags, "MSG_MORE");
         if std::mem::replace(&mut self.host.known.entry(id).or_default().corked, corked) != corked {
-            let _ = self.host.endpoint.configure(id, |c| c.set_cork(corked));
+            let now = self.host.now;
+            let _ = self.host.endpoint.configure(id, |c| c.set(now, Setting::Cork(corked)));
         }
         let written = match self.put(&tcp, id, octets - *self.progress)? {
             Ok(written) => written,
@@ -277,7 +279,7 @@ impl System<'_> {
     /// Writes up to `octets` octets, limited by the send buffer and by TCP_NOTSENT_LOWAT. Returns
     /// the number written, or the errno.
     fn put(&mut self, tcp: &Tcp, id: ConnectionId, octets: u64) -> Step<Result<u64, &'static str>> {
-        let unsent = self.host.endpoint.connection(id).map_or(0, anabranch_stack::Connection::unacknowledged);
+        let unsent = self.host.endpoint.connection(id).map_or(0, |c| c.outbound().unacknowledged());
         let room = tcp.chosen.send_buffer.map_or(octets, |buffer| octets.min(buffer.saturating_sub(unsent)));
         let Some(lowat) = tcp.chosen.lowat(self.settings) else { return self.fill(id, room) };
         let mut written = 0;

@@ -27,13 +27,18 @@ impl System<'_> {
             (Role::Open(..), _) => {
                 let (_, connection, known) = tcp.connection(self.host)?;
                 let over = connection.is_none() || known.failed;
-                let readable = connection.is_some_and(|c| c.readable() > 0) || known.ended || over || tcp.read_shut;
+                let readable =
+                    connection.is_some_and(|c| c.inbound().readable() > 0) || known.ended || over || tcp.read_shut;
                 let lowat = tcp.chosen.lowat(self.settings);
                 let room = |c: &anabranch_stack::Connection| {
                     // Linux reports POLLOUT only while the unsent octets are fewer than half of
                     // TCP_NOTSENT_LOWAT (`tcp_stream_memory_free`).
                     lowat.is_none_or(|lowat| c.info(self.host.now, 0).unsent.saturating_mul(2) < lowat)
-                        && tcp.chosen.send_buffer.map_or(c.writable(), |b| b.saturating_sub(c.unacknowledged())) > 0
+                        && tcp
+                            .chosen
+                            .send_buffer
+                            .map_or(c.writable(), |b| b.saturating_sub(c.outbound().unacknowledged()))
+                            > 0
                 };
                 let writable = over || (known.connected && connection.is_some_and(room));
                 events |= if readable { bit("POLLIN") } else { 0 };

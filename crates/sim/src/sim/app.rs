@@ -78,7 +78,7 @@ impl Sender {
     /// writes are not considered here.
     #[inline(always)]
     pub fn has_work(&self, connection: &Connection) -> bool {
-        !self.closed && (self.blocks || connection.unassigned() < self.staging)
+        !self.closed && (self.blocks || connection.outbound().unassigned() < self.staging)
     }
 
     /// Writes what can be written at `now`; returns whether anything was, and when to be called again at the latest.
@@ -112,7 +112,8 @@ impl Sender {
             Application::Messages(_) => {
                 // The account of a connection that has failed is closed, and with it went what there was to do.
                 let Some(activity) = activity else { return (false, NEVER) };
-                let open = connection.subflows()[0].state() == State::Established || connection.opens_fast();
+                let open =
+                    connection.subflows()[0].state() == State::Established || connection.subflows()[0].opens_fast();
                 let (wake, over) = activity.make(now, open);
                 let left = activity.items.asked() - self.written;
                 (left, left, wake, over)
@@ -126,7 +127,7 @@ impl Sender {
         let room = if self.blocks {
             BLOCK - self.written % BLOCK
         } else {
-            self.staging.saturating_sub(connection.unassigned())
+            self.staging.saturating_sub(connection.outbound().unassigned())
         };
         let octets = connection.write(wanted.min(room));
         self.written += octets;
@@ -154,7 +155,7 @@ impl Sender {
     /// Writes what there is room for of the `left` octets that are still to be written, then closes; returns whether it did anything.
     #[inline(always)]
     fn write(&mut self, connection: &mut Connection, left: u64) -> bool {
-        let room = self.staging.saturating_sub(connection.unassigned());
+        let room = self.staging.saturating_sub(connection.outbound().unassigned());
         let octets = connection.write(left.min(room));
         self.written += octets;
         self.closed = octets == left;
@@ -257,7 +258,7 @@ impl Receiver {
         activity: Option<&mut Activity>,
         loads: &mut [Load],
     ) -> (u64, u64) {
-        let readable = connection.readable();
+        let readable = connection.inbound().readable();
         let mut wake = NEVER;
         let octets = match self.rate {
             None => connection.read(readable),
@@ -290,7 +291,7 @@ impl Receiver {
                 self.close(connection);
             }
         }
-        if end_of_stream && connection.readable() == 0 && !self.closed {
+        if end_of_stream && connection.inbound().readable() == 0 && !self.closed {
             self.close(connection);
         }
         (octets, wake)
@@ -322,7 +323,8 @@ impl Receiver {
         if read {
             activity.arrive(now, self.read, loads);
         }
-        let open = connection.subflows().iter().any(|s| s.state() == State::Established) || connection.opens_fast();
+        let open = connection.subflows().iter().any(|s| s.state() == State::Established)
+            || connection.subflows()[0].opens_fast();
         let Some(next) = activity.ask(now, open, loads) else { return NEVER };
         self.unasked += next.octets;
         self.request(connection);

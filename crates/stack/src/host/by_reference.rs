@@ -63,7 +63,7 @@ impl Endpoint<ByReference> {
     /// proportion to the segments in flight.
     pub fn needed_from(&self, id: ConnectionId) -> Option<u64> {
         let c = self.connections.get(&id)?;
-        let acknowledged = c.written - c.connection.unacknowledged();
+        let acknowledged = c.written - c.connection.outbound().unacknowledged();
         Some(in_flight(&c.connection, acknowledged).iter().next().map_or(acknowledged, |(start, _)| start))
     }
 
@@ -71,7 +71,7 @@ impl Endpoint<ByReference> {
     /// send again.
     pub fn still_in_flight(&self, id: ConnectionId) -> Option<Vec<(u64, u64)>> {
         let c = self.connections.get(&id)?;
-        let acknowledged = c.written - c.connection.unacknowledged();
+        let acknowledged = c.written - c.connection.outbound().unacknowledged();
         Some(in_flight(&c.connection, acknowledged).iter().collect())
     }
 }

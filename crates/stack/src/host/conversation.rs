@@ -72,7 +72,7 @@ impl<K: Keep> Conversation<K> {
 
     /// Processes an arriving segment with its octets, and passes the resulting events to `tell`.
     pub fn handle(&mut self, now: Instant, id: SubflowId, segment: &Segment, octets: &[u8], tell: impl FnMut(Event)) {
-        let in_order = self.connection.received();
+        let in_order = self.connection.inbound().received();
         self.connection.handle_segment(now, id, segment);
         self.take_events((octets, in_order), tell);
         self.keep.trim(&self.connection);
@@ -237,14 +237,14 @@ impl<K: Keep> Conversation<K> {
 
     /// Nothing is left to do on the connection but to wait in TIME-WAIT.
     pub fn only_waits(&self) -> bool {
-        let unread = !self.read_closed && self.connection.readable() > 0;
+        let unread = !self.read_closed && self.connection.inbound().readable() > 0;
         let waits = |state| matches!(state, State::TimeWait | State::Closed);
         self.over && !unread && self.connection.subflows().iter().all(|s| waits(s.state()))
     }
 
     /// Nothing more can happen on the connection, in either direction.
     pub fn is_finished(&self) -> bool {
-        let unread = !self.read_closed && self.connection.readable() > 0;
+        let unread = !self.read_closed && self.connection.inbound().readable() > 0;
         self.over && !unread && self.connection.subflows().iter().all(|s| s.state() == State::Closed)
     }
 }

@@ -233,7 +233,7 @@ impl<K: Keep> Endpoint<K> {
         if let Some(cookie) = cookie {
             connection.answer_fast_open(now, syn, cookie);
         }
-        let fast = connection.is_fast_opened();
+        let fast = connection.subflows()[0].is_fast_opened();
         let id = self.insert(connection, addresses);
         if let Some(listener) = self.listening.get_mut(&port) {
             listener.enter(id, fast);

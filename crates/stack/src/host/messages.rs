@@ -3,6 +3,7 @@
 use super::endpoint::Endpoint;
 use super::identity::Addresses;
 use super::keep::Keep;
+use crate::IcmpError;
 use crate::time::Instant;
 
 impl<K: Keep> Endpoint<K> {
@@ -13,14 +14,14 @@ impl<K: Keep> Endpoint<K> {
         let (headers, least) = if addresses.local.is_ipv4() { (40, 68) } else { (60, 1280) };
         let Some((id, subflow)) = self.find(addresses).filter(|_| mtu >= least) else { return };
         // A connection that was found is there.
-        let _ = self.configure(id, |c| c.handle_too_big(now, subflow, seq, mtu - headers));
+        let _ = self.configure(id, |c| c.handle_icmp(now, subflow, seq, IcmpError::TooBig { room: mtu - headers }));
     }
 
     /// ICMP "destination unreachable" of a kind that will not pass (no such protocol or port, prohibited) about a segment of ours with these
     /// addresses and the sequence number `seq`: a connection that is being opened ends (RFC 9293 3.9.2.2).
     pub fn handle_unreachable(&mut self, now: Instant, addresses: Addresses, seq: u32) {
         let Some((id, subflow)) = self.find(addresses) else { return };
-        let _ = self.configure(id, |c| c.handle_unreachable(now, subflow, seq));
+        let _ = self.configure(id, |c| c.handle_icmp(now, subflow, seq, IcmpError::Unreachable));
     }
 
     /// Likewise, one of those that RFC 9293 3.9.2.2 counts among the soft errors (destination unreachable with the codes 0, 1 and 5, or 0 and 3 of
@@ -28,6 +29,6 @@ impl<K: Keep> Endpoint<K> {
     /// [`Event::SoftError`](crate::Event::SoftError) reports it.
     pub fn handle_soft_error(&mut self, addresses: Addresses, seq: u32) {
         let Some((id, subflow)) = self.find(addresses) else { return };
-        let _ = self.configure(id, |c| c.handle_soft_error(subflow, seq));
+        let _ = self.configure(id, |c| c.handle_icmp(Instant::ZERO, subflow, seq, IcmpError::Soft));
     }
 }

@@ -65,7 +65,7 @@ impl Outgoing {
 
     /// Releases what `connection` no longer needs.
     pub fn trim(&mut self, connection: &Connection) {
-        let acknowledged = self.start + self.octets.len() as u64 - connection.unacknowledged();
+        let acknowledged = self.start + self.octets.len() as u64 - connection.outbound().unacknowledged();
         let gone = acknowledged - self.start;
         if gone < BATCH.max(self.octets.len() as u64 / 2) {
             return;

@@ -23,7 +23,7 @@ struct Announcement {
 
 /// What an authentic ADD_ADDR of the peer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Remote {
+enum Remote {
     /// A new address, or a known one with another port.
     New,
     /// Exactly what is known.
@@ -120,7 +120,7 @@ impl Addresses {
     }
 
     /// What an authentic ADD_ADDR says, if `limit` addresses are kept (RFC 8684 3.4.1).
-    pub fn judge(&self, advertised: Advertised, limit: usize) -> Remote {
+    fn judge(&self, advertised: Advertised, limit: usize) -> Remote {
         match self.remote.iter().find(|a| a.address.id == advertised.address.id) {
             Some(old) if old.address != advertised.address => Remote::Contradictory,
             Some(old) if *old == advertised => Remote::Known,
@@ -129,8 +129,22 @@ impl Addresses {
         }
     }
 
+    /// An authentic ADD_ADDR has arrived: keeps its address, if `limit` permits it. Returns whether the
+    /// address is news; `None` if the signal is ignored, or repeats what is known although it `may_repeat`
+    /// nothing now. A known address is echoed again.
+    pub fn take(&mut self, advertised: Advertised, limit: usize, may_repeat: impl FnOnce() -> bool) -> Option<bool> {
+        match self.judge(advertised, limit) {
+            Remote::Contradictory | Remote::Excess => None,
+            Remote::Known => may_repeat().then_some(false),
+            Remote::New => {
+                self.keep(advertised);
+                Some(true)
+            }
+        }
+    }
+
     /// Keeps an address of the peer, in place of what was known under its identifier.
-    pub fn keep(&mut self, advertised: Advertised) {
+    fn keep(&mut self, advertised: Advertised) {
         self.forget_remote(advertised.address.id);
         self.remote.push(advertised);
     }
@@ -224,5 +238,17 @@ mod tests {
         addresses.keep(advertised(1, 1, 80));
         assert_eq!(addresses.remote(), [advertised(1, 1, 80)]);
         assert!(addresses.forget_remote(1) && !addresses.forget_remote(1));
+    }
+
+    /// RFC 8684 3.4.1: an address is news once. A known one may be echoed again.
+    #[test]
+    fn an_address_of_the_peer_is_news_once() {
+        let mut addresses = Addresses::default();
+        assert_eq!(addresses.take(advertised(1, 1, 0), 1, || false), Some(true));
+        assert_eq!(addresses.take(advertised(1, 1, 0), 1, || true), Some(false));
+        assert_eq!(addresses.take(advertised(1, 1, 0), 1, || false), None);
+        assert_eq!(addresses.take(advertised(1, 2, 0), 1, || true), None, "another address under a known identifier");
+        assert_eq!(addresses.take(advertised(2, 2, 0), 1, || true), None, "there is room for one");
+        assert_eq!(addresses.remote(), [advertised(1, 1, 0)]);
     }
 }

@@ -5,97 +5,53 @@
 //! here: data is a range of offsets in the stream.
 
 mod arriving;
-mod composing;
 mod ending;
 mod fallback;
 mod fast_open;
-mod flowing;
 mod handshakes;
-mod idle;
+mod icmp;
 pub mod info;
 mod leaving;
 mod manner;
 mod opening;
-mod parked;
-mod path_mtu;
 mod patience;
 mod predicted;
 mod progress;
 mod queries;
-mod retransmit;
 mod signals;
 #[cfg(test)]
 mod tests;
 mod timing;
-mod waiting;
-mod window;
 
 pub use super::negotiation::JoinRefusal;
+pub use super::outgoing::{Outgoing, Transmit};
+pub use super::streams::{Inbound, Outbound};
 pub use ending::Linger;
+pub use icmp::IcmpError;
+pub use manner::Setting;
 pub use predicted::Predicted;
 
 use super::addresses::Addresses;
+use super::composing::Composing;
 use super::distribution::{Distribution, PROBES, Sending};
 use super::fallback::Fallback;
 use super::fast_path::FastPath;
 use super::handshake::{Join, Member};
 use super::keys::{self, Entropy};
 use super::liveness::Liveness;
-use super::negotiation::{Mode, Negotiation};
+use super::negotiation::Negotiation;
 use super::paths::Paths;
-use super::recv_stream::{MAX_WINDOW, RecvStream, window_shift};
+use super::receiving::Receiving;
+use super::recv_stream::{RecvStream, window_shift};
 use super::send_stream::SendStream;
 use super::timers::Timers;
 use crate::config::Config;
-use crate::event::{Event, Events, FallbackCause, SendKind, SubflowId};
+use crate::event::{Event, Events, FallbackCause};
 use crate::segment::{Flags, Mptcp, Segment, TcpRst};
 use crate::tcp::subflow::Subflow;
 
-/// A segment to send.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Transmit {
-    /// Subflow to send it on.
-    pub subflow: SubflowId,
-    /// Kind of segment.
-    pub kind: SendKind,
-    /// Transmissions of this segment on this subflow, including this one; zero without payload.
-    pub transmissions: u8,
-    /// How many subflows could have sent it; zero if the scheduler was not asked.
-    pub choices: u16,
-    /// The segment.
-    pub segment: Segment,
-}
-
-/// What [`Connection::poll_outgoing`] says of a segment to send; the segment itself is [`Connection::outgoing`]. As in [`Transmit`],
-/// and how long it is.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Outgoing {
-    /// Subflow to send it on.
-    pub subflow: SubflowId,
-    /// Kind of segment.
-    pub kind: SendKind,
-    /// Transmissions of this segment on this subflow, including this one; zero without payload.
-    pub transmissions: u8,
-    /// How many subflows could have sent it; zero if the scheduler was not asked.
-    pub choices: u16,
-    /// [`Segment::wire_len`].
-    pub wire_len: u32,
-}
-
 /// Octets from RCV.NXT on in which a multipath subflow accepts segments. The connection's window is checked at data level.
 const SUBFLOW_WINDOW: u64 = 1 << 30;
-/// Transmissions of an unanswered third ACK of a join.
-const TRIES: u32 = 8;
-/// Unanswered SYNs with MP_CAPABLE before one is sent without it (RFC 8684 3.1, 3.9.3; as many as Linux sends by default).
-const CAPABLE_SYNS: u32 = 3;
-/// Doublings of the retransmission interval of a DATA_FIN.
-const FIN_BACKOFF: u32 = 6;
-/// A DATA_FIN is sent this many times as often as a data segment before the peer counts as gone. Its interval doubles less often:
-/// with the minimum RTO of 200 ms this takes 12 minutes.
-const FIN_TRIES: u32 = 4;
-
 /// One endpoint of a connection.
 ///
 /// Fields are ordered by use: with thousands of connections each cache line that an event touches is a cache miss.
@@ -190,10 +146,7 @@ impl Connection {
     /// connection has ended (RFC 9293 3.10.2).
     #[inline]
     pub fn writable(&self) -> u64 {
-        if self.negotiation.is_over() {
-            return 0;
-        }
-        self.distribution.writable(&self.paths, &self.send, &self.config, self.negotiation.is_multipath())
+        self.outbound().writable()
     }
 
     /// The scheduler, and the parts that a decision about data looks at and changes.
@@ -203,10 +156,20 @@ impl Connection {
         (distribution, Sending { paths, send, timers, fast, events, negotiation, fallback, config })
     }
 
-    /// Updates the row of a subflow, and reports a changed window.
-    fn refresh(&mut self, id: SubflowId) {
-        let (distribution, mut w) = self.sending();
-        distribution.refresh(&mut w, id);
+    /// The parts of a connection from which a segment is composed.
+    #[inline(always)]
+    fn composing(&mut self) -> Composing<'_> {
+        let Self { distribution, paths, send, recv, timers, fast, events, negotiation, fallback, config, out, .. } =
+            self;
+        let w = Sending { paths, send, timers, fast, events, negotiation, fallback, config };
+        Composing { w, distribution, recv, out }
+    }
+
+    /// The parts of a connection that arriving data and the reader look at and change.
+    #[inline(always)]
+    fn receiving(&mut self) -> Receiving<'_> {
+        let Self { paths, recv, fallback, fast, events, negotiation, config, .. } = self;
+        Receiving { paths, recv, fallback, fast, events, negotiation, config }
     }
 
     /// Appends up to `octets` octets to our stream and returns how many, which is fewer if the send buffer is full. Offer the
@@ -218,6 +181,20 @@ impl Connection {
         let taken = self.distribution.take(&self.paths, &self.send, &self.config, octets, room);
         self.send.write(taken, &mut self.fast);
         taken
+    }
+
+    /// Reads up to `max` octets of the peer's stream and returns how many.
+    #[inline(always)]
+    pub fn read(&mut self, max: u64) -> u64 {
+        let octets = self.recv.read(max);
+        if self.recv.follows_reader() {
+            if octets > 0 {
+                self.receiving().follow_reader(octets);
+            }
+        } else if let Some(buffer) = self.recv.buffer(u64::MAX) {
+            self.receiving().open_in_steps(octets, buffer);
+        }
+        octets
     }
 
     /// SHUTDOWN: ends our direction of the stream. The peer's data can still be read; [`Connection::close`] ends both directions.

@@ -4,9 +4,14 @@ mod ahead;
 mod blocking;
 mod candidates;
 mod cork;
+mod fast_open;
+mod idle;
+mod probing;
+mod repeating;
 mod sending;
 
 pub(crate) use cork::Cork;
+pub(crate) use repeating::Expired;
 pub(crate) use sending::{Choice, PROBES, Sending};
 
 use crate::config::{Acknowledgement, Config};
@@ -14,7 +19,7 @@ use crate::event::{SendBlock, SubflowId};
 use crate::mptcp::fast_path::FastPath;
 use crate::mptcp::pieces::Pieces;
 use crate::mptcp::spent::Spent;
-use crate::scheduler::{Assignment, Reach, Scheduler, Subflows};
+use crate::scheduler::{Reach, Scheduler, Subflows};
 use crate::tcp::info::Times;
 use crate::time::Instant;
 
@@ -87,12 +92,6 @@ impl Distribution {
     #[cfg(test)]
     pub fn replace(&mut self, scheduler: Box<dyn Scheduler>) {
         self.scheduler = scheduler;
-    }
-
-    /// Data was sent.
-    #[inline(always)]
-    pub fn on_sent(&mut self, assignment: &Assignment) {
-        self.scheduler.on_sent(assignment);
     }
 
     /// Tells the scheduler that octets on `id` were newly acknowledged, or newly marked lost, if

@@ -209,11 +209,12 @@ impl Fallback {
         self.failing.map(|f| (f.dsn, !f.due))
     }
 
-    /// [`Timer::Fail`] has expired: returns the subflow and data sequence number of an MP_FAIL that
+    /// If [`Timer::Fail`] has expired, returns the subflow and the signal of an MP_FAIL that
     /// was sent often enough. It is unknown whether the peer is plain TCP, so nothing can be
     /// delivered.
-    pub fn unanswered(&self) -> Option<(SubflowId, u64)> {
-        self.failing.filter(|f| f.tries >= TRIES).map(|f| (f.subflow, f.dsn))
+    pub fn unanswered(&self, now: Instant, timers: &Timers) -> Option<(SubflowId, Signal)> {
+        let given_up = self.failing.filter(|f| f.tries >= TRIES && timers.has_expired(Timer::Fail, now));
+        given_up.map(|f| (f.subflow, Signal::Fail { dsn: f.dsn }))
     }
 
     // ---- our answer to the peer's MP_FAIL -------------------------------------------------------
@@ -320,12 +321,17 @@ mod tests {
     fn mp_fail_is_repeated_with_longer_pauses_until_the_sender_gives_up() {
         let (mut f, mut timers) = (Fallback::default(), Timers::default());
         f.fail(0, 7, (Seq(1), 0), &mut FastPath::for_tests());
-        assert!(f.has_failed(0) && !f.has_failed(1) && f.is_due(0, false) && f.unanswered().is_none());
+        assert!(
+            f.has_failed(0) && !f.has_failed(1) && f.is_due(0, false) && f.unanswered(Instant(0), &timers).is_none()
+        );
         for tries in 0..TRIES {
             assert_eq!(f.signal(Instant(0), 0, RTO, &mut timers), Signal::Fail { dsn: 7 });
             assert_eq!(timers.at(Timer::Fail), Instant(0) + RTO.saturating_mul(1 << tries));
         }
-        assert_eq!((f.is_due(0, true), f.unanswered()), (false, Some((0, 7))));
+        assert_eq!(
+            (f.is_due(0, true), f.unanswered(Instant::FAR_FUTURE, &timers)),
+            (false, Some((0, Signal::Fail { dsn: 7 })))
+        );
         f.forget_failing(&mut timers);
         assert!(!f.is_failing() && !timers.runs(Timer::Fail));
     }

@@ -44,6 +44,16 @@ impl Keys {
         data_una.saturating_add_signed(ahead)
     }
 
+    /// Returns true if a DATA_ACK acknowledges what is acknowledged already, and no more.
+    #[inline(always)]
+    pub fn repeats(&self, data_ack: DataAck, data_una: u64) -> bool {
+        let una_dsn = self.own_first_dsn.wrapping_add(data_una);
+        match data_ack {
+            DataAck::Eight(dsn) => dsn == una_dsn,
+            DataAck::Four(low) => low == una_dsn as u32,
+        }
+    }
+
     /// RFC 8684 3.3.1: data offset of a mapping, where `nxt` is expected next. A 32-bit data sequence number stands for the value
     /// nearest to the one expected.
     #[inline(always)]

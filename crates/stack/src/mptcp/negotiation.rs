@@ -6,7 +6,10 @@ use core::fmt;
 use super::fast_path::FastPath;
 use super::handshake::{FastClose, Keys};
 use super::keys;
+use super::timers::{Timer, Timers};
 use crate::event::SubflowId;
+use crate::segment::{Flags, Mptcp, Segment, Signal};
+use crate::time::Instant;
 
 /// Why a connection opens no further subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +59,25 @@ pub(crate) enum Mode {
     Mptcp(Keys),
 }
 
+/// What a segment says to a server that waits for the peer's key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ThirdAck {
+    /// Both keys have arrived; the peer may ask for checksums.
+    Keys {
+        /// It asks for them.
+        checksum: bool,
+    },
+    /// The path has removed the option, so that the connection is plain TCP.
+    Plain,
+    /// It is not the third ACK.
+    Other,
+    /// It must be dropped.
+    Unusable,
+}
+
+/// 3.5: "a RECOMMENDED number is 3".
+pub(crate) const FASTCLOSE_RETRIES: u32 = 3;
+
 /// The protocol of a connection.
 #[derive(Debug)]
 pub(crate) struct Negotiation {
@@ -101,6 +123,28 @@ impl Negotiation {
         debug_assert!(!self.is_multipath());
         self.mode = Mode::Mptcp(keys);
         self.confirmed |= confirmed;
+    }
+
+    /// Server: takes the third ACK of the first subflow, with both keys (RFC 8684 3.1). `in_syn`: octets
+    /// of data in the SYN, which have no data sequence numbers (B.2).
+    pub fn take_third_ack(&mut self, seg: &Segment, in_syn: u32, fast: &mut FastPath) -> ThirdAck {
+        let Mode::Negotiating { own_key } = self.mode else { return ThirdAck::Other };
+        match seg.options.mptcp {
+            Mptcp::CapableAck { sender_key, receiver_key, .. } if receiver_key != own_key || sender_key == own_key => {
+                ThirdAck::Unusable
+            }
+            Mptcp::CapableAck { sender_key, checksum, .. } => {
+                let mut keys = Keys::new(own_key, sender_key);
+                keys.peer_first_dsn = keys.peer_first_dsn.wrapping_sub(u64::from(in_syn));
+                self.agree(keys, true, fast);
+                ThirdAck::Keys { checksum }
+            }
+            // The keys are still missing. They arrive with a retransmission of the third ACK, or with the first data (3.1).
+            Mptcp::Dss(_) => ThirdAck::Unusable,
+            // RFC 8684 3.1, 3.7: the option was lost on the path.
+            _ if seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::SYN) => ThirdAck::Plain,
+            _ => ThirdAck::Other,
+        }
     }
 
     /// RFC 8684 3.7: from now on the connection is plain TCP.
@@ -168,8 +212,17 @@ impl Negotiation {
     }
 
     /// FASTCLOSE_WAIT ends. Returns true if it had begun.
-    pub fn end_fast_close(&mut self) -> bool {
+    pub fn end_fast_close(&mut self, timers: &mut Timers) -> bool {
+        timers.stop(Timer::FastClose);
         self.fast_close.take().is_some()
+    }
+
+    /// RFC 8684 3.5: the subflow whose MP_FASTCLOSE was repeated often enough, and the signal of its
+    /// reset, which is for the sake of middleboxes.
+    pub fn unanswered_fast_close(&self, now: Instant, timers: &Timers) -> Option<(SubflowId, Signal)> {
+        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) = (self.mode, self.fast_close) else { return None };
+        let gives_up = timers.has_expired(Timer::FastClose, now) && sent > FASTCLOSE_RETRIES;
+        gives_up.then_some((subflow, Signal::Fastclose { key: k.peer }))
     }
 
     /// The MP_FASTCLOSE that this host repeats on ACKs (option A, FASTCLOSE_WAIT of RFC 8684 3.5);
@@ -233,6 +286,11 @@ impl Negotiation {
         matches!(self.mode, Mode::Tcp)
     }
 
+    /// The handshake of Multipath TCP has begun, and the peer's key is unknown.
+    pub fn is_unanswered(&self) -> bool {
+        matches!(self.mode, Mode::Negotiating { .. })
+    }
+
     /// Multipath TCP, with both keys.
     #[inline(always)]
     pub fn is_multipath(&self) -> bool {
@@ -271,6 +329,7 @@ impl Negotiation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::segment::{Dss, Options};
 
     /// RFC 8684 3.1: a client has both keys with the SYN/ACK, but the server has them only with the
     /// third ACK; a DSS shows it.
@@ -305,15 +364,56 @@ mod tests {
         assert!(n.is_over());
     }
 
+    /// RFC 8684 3.1: the third ACK has both keys. Without them the server waits, unless the path has
+    /// removed the option.
+    #[test]
+    fn the_third_ack_brings_the_keys_or_makes_it_plain_tcp() {
+        let mut fast = FastPath::for_tests();
+        let mut n = Negotiation::new(false);
+        let ack = |mptcp| Segment {
+            flags: Flags::ACK,
+            options: Options { mptcp, ..Options::default() },
+            ..Segment::default()
+        };
+        let keys =
+            |sender_key, receiver_key| ack(Mptcp::CapableAck { checksum: true, sender_key, receiver_key, data: None });
+        n.begin(1);
+        assert_eq!(n.take_third_ack(&ack(Mptcp::Dss(Dss::default())), 0, &mut fast), ThirdAck::Unusable);
+        assert_eq!(n.take_third_ack(&keys(2, 3), 0, &mut fast), ThirdAck::Unusable, "not our key");
+        assert_eq!(n.take_third_ack(&keys(1, 1), 0, &mut fast), ThirdAck::Unusable, "our key sent back");
+        assert_eq!(n.take_third_ack(&Segment::default(), 0, &mut fast), ThirdAck::Other);
+        assert_eq!(n.take_third_ack(&ack(Mptcp::None), 0, &mut fast), ThirdAck::Plain);
+        assert_eq!(n.take_third_ack(&keys(2, 1), 5, &mut fast), ThirdAck::Keys { checksum: true });
+        let Mode::Mptcp(k) = *n.mode() else { panic!("{n:?}") };
+        assert_eq!(k.peer_first_dsn.wrapping_add(5), Keys::new(1, 2).peer_first_dsn);
+        assert!(n.is_confirmed());
+    }
+
+    /// RFC 8684 3.5: after three repetitions without an answer the subflow is reset.
+    #[test]
+    fn a_fast_close_without_an_answer_is_given_up() {
+        let (mut n, mut timers) = (Negotiation::new(true), Timers::default());
+        n.begin(1);
+        n.agree(Keys::new(1, 2), true, &mut FastPath::for_tests());
+        n.begin_fast_close(3, &mut FastPath::for_tests());
+        timers.set(Timer::FastClose, Instant(5));
+        (0..FASTCLOSE_RETRIES).for_each(|_| n.fast_close_sent());
+        assert_eq!(n.unanswered_fast_close(Instant(5), &timers), None);
+        n.fast_close_sent();
+        assert_eq!(n.unanswered_fast_close(Instant(4), &timers), None, "an answer may still come");
+        let given_up = n.unanswered_fast_close(Instant(5), &timers);
+        assert_eq!(given_up, Some((3, Signal::Fastclose { key: 2 })));
+    }
+
     #[test]
     fn a_fast_close_counts_its_transmissions() {
         let mut n = Negotiation::new(true);
         n.fast_close_sent();
-        assert!(n.fast_close().is_none() && !n.end_fast_close());
+        assert!(n.fast_close().is_none() && !n.end_fast_close(&mut Timers::default()));
         n.begin_fast_close(2, &mut FastPath::for_tests());
         n.fast_close_sent();
         assert_eq!(n.fast_close(), Some(FastClose { subflow: 2, sent: 1 }));
-        assert!(n.end_fast_close() && n.fast_close().is_none());
+        assert!(n.end_fast_close(&mut Timers::default()) && n.fast_close().is_none());
     }
 
     /// RFC 8684 B.2: data sequence numbers begin after the data in the SYN.

@@ -5,7 +5,14 @@
 //! 8684 3.2), has a limit of its own, apart from the limit of subflows. When it is reached, a new join replaces the oldest one,
 //! as in a SYN cache.
 
+mod closing;
+mod joining;
 mod rows;
+mod signals;
+mod windows;
+
+pub(crate) use joining::Options;
+pub(crate) use signals::Due;
 
 use super::ahead;
 use super::fast_path::FastPath;
@@ -208,25 +215,6 @@ impl Paths {
         counts.data_segments_in += u64::from(seg.payload.len > 0);
     }
 
-    /// The application has read: each open subflow decides whether to acknowledge
-    /// ([`Config::acknowledge_on_read`](crate::Config::acknowledge_on_read)). `offer` returns what
-    /// [`Acknowledgements::on_read`](crate::tcp::receiver::acknowledgements) needs for a subflow.
-    pub fn acknowledge_reading(
-        &mut self,
-        empty: bool,
-        offer: impl Fn(&Subflow) -> Option<(u64, u64)>,
-        fast: &mut FastPath,
-    ) {
-        fast.invalidate();
-        for &id in &self.active {
-            let s = &mut self.subflows[id];
-            if s.is_open() && self.members[id].ready {
-                let offer = offer(s);
-                s.acks.on_read(empty, offer);
-            }
-        }
-    }
-
     /// Asks the peer to use `id` only when no regular subflow works, or as a regular one again
     /// (RFC 8684 3.3.8). This host does the same.
     pub fn set_backup(&mut self, id: SubflowId, backup: bool, fast: &mut FastPath) {
@@ -322,6 +310,11 @@ impl Paths {
         }
     }
 
+    /// Returns true if another keep-alive would be due on `id`, and all that were sent went unanswered.
+    pub fn is_silent_to_keepalives(&self, now: Instant, id: SubflowId, keep: &KeepAlive, config: &Config) -> bool {
+        self.keepalive_at(id, keep).is_some_and(|at| at <= now) && self.is_given_up(now, id, config)
+    }
+
     /// A keep-alive is sent on `id`.
     pub fn note_keepalive(&mut self, now: Instant, id: SubflowId) {
         let m = &mut self.members[id];
@@ -333,6 +326,23 @@ impl Paths {
     /// not counted: the timeout says when to give up.
     pub fn is_last_open(&self) -> bool {
         self.active().filter(|(s, _)| s.state != State::Closed).count() <= 1
+    }
+
+    /// The subflow on which a keep-alive is due.
+    pub fn next_keepalive(&self, now: Instant, keep: &KeepAlive, config: &Config) -> Option<SubflowId> {
+        let due = |id| self.keepalive_at(id, keep).is_some_and(|at| at <= now) && !self.is_given_up(now, id, config);
+        self.active.iter().copied().find(|&id| due(id))
+    }
+
+    /// Subflows with room in their windows have no data to send: their delivery rates are
+    /// application-limited.
+    pub fn note_idle(&mut self) {
+        for &id in &self.active {
+            let sender = &mut self.subflows[id].sender;
+            if sender.has_room(sender.mss) {
+                sender.note_idle();
+            }
+        }
     }
 
     /// Returns true if the SYN of the connection was sent and has no answer.

@@ -11,7 +11,7 @@ use super::dss::{Placed, Reassembly};
 use super::fast_path::FastPath;
 use super::tuning::Tuning;
 use crate::config::Config;
-use crate::event::SubflowId;
+use crate::event::{ArrivalKind, SubflowId};
 use crate::tcp::receiver::reassembly::Piece;
 use crate::time::{Duration, Instant};
 /// The window field has 16 bits and is scaled by at most 14 (RFC 7323 2.3).
@@ -144,8 +144,14 @@ impl RecvStream {
 
     /// [`RecvStream::arrive`] and [`RecvStream::place`] in one.
     #[inline(always)]
-    pub fn take(&mut self, data: u64, len: u32, subflow: SubflowId) -> (u64, Placed) {
-        self.reassembly.take(data, len, subflow)
+    pub fn take(&mut self, data: u64, len: u32, subflow: SubflowId) -> (u64, ArrivalKind) {
+        let (fresh, placed) = self.reassembly.take(data, len, subflow);
+        let kind = match placed {
+            Placed::InOrder => ArrivalKind::InOrder,
+            Placed::Ahead if fresh > 0 => ArrivalKind::AheadInData,
+            Placed::Ahead | Placed::Duplicate => ArrivalKind::DuplicateInData,
+        };
+        (fresh, kind)
     }
 
     /// See [`RecvStream::set_moved`].

@@ -146,9 +146,9 @@ impl Victim {
         let subflows = c.subflows();
         Condition {
             multipath: c.is_multipath(),
-            received: c.received(),
-            held: c.held(),
-            unacknowledged: c.unacknowledged(),
+            received: c.inbound().received(),
+            held: c.inbound().held(),
+            unacknowledged: c.outbound().unacknowledged(),
             states: subflows.iter().map(|s| s.state()).collect(),
             windows: subflows.iter().map(|s| (s.cwnd(), s.ssthresh(), s.octets_in_flight())).collect(),
             backups: (0..subflows.len()).map(|id| c.is_backup(id)).collect(),

@@ -122,7 +122,7 @@ fn optimistic_acknowledgements_count_only_for_what_was_sent() {
         s.give(s.ack(acked));
         assert!(s.foremost <= acked + 65_535);
     }
-    assert_eq!((s.foremost - acked, s.c.unacknowledged()), (65_000, 10_000_000 - u64::from(acked)));
+    assert_eq!((s.foremost - acked, s.c.outbound().unacknowledged()), (65_000, 10_000_000 - u64::from(acked)));
 }
 
 /// Savage et al. 3.2, RFC 5681 3.2 and 7: each duplicate acknowledgement says that a segment has left the network; 100,000 for ten segments in
@@ -245,7 +245,7 @@ fn a_hundred_thousand_holes_in_the_data_cost_an_acknowledgement_each() {
                     seq += 1;
                     s.events.clear();
                 }
-                assert_eq!(s.c.held().1, if odd == 1 { HOLES.into() } else { 0 });
+                assert_eq!(s.c.inbound().held().1, if odd == 1 { HOLES.into() } else { 0 });
             }
             assert_eq!((answers as u32, s.read()), (2 * HOLES, 2 * u64::from(HOLES)));
         }
@@ -272,7 +272,7 @@ fn a_hundred_thousand_sacked_holes_are_worked_in_one_by_one() {
             }
             assert!(flight >= 65_000 && s.sent.0 <= before + 2 * u64::from(flight), "{flight} {:?}", s.sent);
             s.give(s.ack(flight));
-            assert_eq!(s.c.unacknowledged(), u64::from(HOLES - flight));
+            assert_eq!(s.c.outbound().unacknowledged(), u64::from(HOLES - flight));
         }
     });
 }
@@ -324,5 +324,5 @@ fn segments_of_one_octet_are_answered_once_each() {
         answers += s.give(0, Segment { payload: Payload::new(n.into(), 1), ..s.bare(0, 1 + n, n.into(), 1) }).len();
         s.events.clear();
     }
-    assert!(answers as u32 <= HOLES && s.c.readable() == 65_535, "{answers} {}", s.c.readable());
+    assert!(answers as u32 <= HOLES && s.c.inbound().readable() == 65_535, "{answers} {}", s.c.inbound().readable());
 }

@@ -98,12 +98,15 @@ fn a_forged_mp_fail_costs_multipath_and_no_octet() {
     for which in [3, 7] {
         let mut v = Victim::new(&config(true));
         let forged = signals(&v)[which];
-        let received = v.connection().received();
+        let received = v.connection().inbound().received();
         v.forge(&forged, &[]);
         v.wait(ms(60_000));
         let c = v.ends[1].connection(v.ids[1]);
-        assert!(c.is_none_or(|c| c.received() == received), "{which}");
-        assert_eq!(v.ends[0].connection(v.ids[0]).map_or(ANSWER.len() as u64, |c| c.received()), ANSWER.len() as u64);
+        assert!(c.is_none_or(|c| c.inbound().received() == received), "{which}");
+        assert_eq!(
+            v.ends[0].connection(v.ids[0]).map_or(ANSWER.len() as u64, |c| c.inbound().received()),
+            ANSWER.len() as u64
+        );
     }
 }
 
@@ -180,7 +183,7 @@ fn data_level_numbers_outside_the_window_are_ignored() {
         for ack in [DataAck::Eight(s.engine_dsn(offset)), DataAck::Four(s.engine_dsn(offset) as u32)] {
             s.give(0, s.ack(0, 1, 1, Mptcp::Dss(Dss { data_ack: Some(ack), mapping: None, data_fin: false })));
             // The 4-octet form of 2^33 and 2^63 says 0: nothing new.
-            assert_eq!(s.c.unacknowledged(), 10_000, "{offset} {ack:?}");
+            assert_eq!(s.c.outbound().unacknowledged(), 10_000, "{offset} {ack:?}");
         }
     }
     s.give(0, s.data(0, 1, 0, 1000));

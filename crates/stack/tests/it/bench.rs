@@ -26,7 +26,7 @@ use anabranch_stack::mptcp::keys::Entropy;
 use anabranch_stack::segment::{Cookie, Ecn, Flags, Options, Payload, SackBlocks, Segment, Signal, Timestamps};
 use anabranch_stack::tcp::State;
 use anabranch_stack::time::{Duration, Instant};
-use anabranch_stack::{Config, Connection, Linger, Transmit};
+use anabranch_stack::{Config, Connection, Linger, Setting, Transmit};
 
 use crate::pair::entropy;
 
@@ -267,11 +267,11 @@ impl Bench {
                 self.conn_mut().shutdown_write();
             }
             "abort" => self.conn_mut().abort(),
-            "no-delay" => self.conn_mut().set_no_delay(argument == "on"),
-            "cork" => self.conn_mut().set_cork(argument == "on"),
+            "no-delay" => self.conn_mut().set(at, Setting::NoDelay(argument == "on")),
+            "cork" => self.conn_mut().set(at, Setting::Cork(argument == "on")),
             "user-timeout" => {
                 let timeout = if argument == "none" { None } else { Some(seconds(argument)?) };
-                self.conn_mut().set_user_timeout(at, timeout);
+                self.conn_mut().set(at, Setting::UserTimeout(timeout));
             }
             // Idle time, interval, probes.
             "keepalive" => {
@@ -283,13 +283,13 @@ impl Bench {
                     }),
                     _ => None,
                 };
-                self.conn_mut().set_keepalive(at, keepalive);
+                self.conn_mut().set(at, Setting::KeepAlive(keepalive));
             }
             "cwnd" => same("cwnd", argument.into(), self.subflow().cwnd().floor().to_string())?,
             "ssthresh" => same("ssthresh", argument.into(), self.subflow().ssthresh().floor().to_string())?,
             "flight" => same("in flight", argument.into(), self.subflow().octets_in_flight().to_string())?,
-            "unread" => same("readable", argument.into(), self.conn().readable().to_string())?,
-            "unsent" => same("unsent", argument.into(), self.conn().unsent().to_string())?,
+            "unread" => same("readable", argument.into(), self.conn().inbound().readable().to_string())?,
+            "unsent" => same("unsent", argument.into(), self.conn().outbound().unsent().to_string())?,
             "rto" => same("rto", seconds(argument)?.to_string(), self.subflow().rto().to_string())?,
             "srtt" => {
                 let have = self.subflow().srtt().map_or("none".into(), |d| d.to_string());

@@ -109,7 +109,7 @@ fn the_window_holds_a_burst_that_waits() {
          0.3002 < . 1:1(0) ack 1001 win 100
          0.3002 flight 4000",
     );
-    assert_eq!(b.conn().send_block(0, b.now), SendBlock::Cwnd);
+    assert_eq!(b.conn().outbound().send_block(0, b.now), SendBlock::Cwnd);
 }
 
 /// If the first segment unacknowledged left less than half a round trip ago, the next acknowledgement may be far: nothing waits for it.

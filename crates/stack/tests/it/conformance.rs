@@ -262,9 +262,9 @@ impl Case {
                 assert_eq!(end.count(|e| *e == once), 1, "{once:?} of {side:?}: {ends:?}");
             }
             assert_eq!(end.count(|e| matches!(e, Event::Aborted(_))), 0, "{side:?}");
-            assert_eq!(end.conn().unacknowledged(), 0, "{side:?}");
+            assert_eq!(end.conn().outbound().unacknowledged(), 0, "{side:?}");
             assert!(end.conn().subflows().iter().all(|s| s.state() == State::Closed), "{side:?}");
-            assert_eq!(end.conn().held(), (0, 0), "{side:?}");
+            assert_eq!(end.conn().inbound().held(), (0, 0), "{side:?}");
         }
         // Quiet: no timer is armed, nothing wants to leave, and nothing does however long one waits.
         assert_eq!(pair.next(), None);

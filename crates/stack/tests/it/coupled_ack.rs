@@ -65,12 +65,12 @@ fn parked_in_silence_duplicated_and_freed_one_by_one() {
         let out = s.give(1, s.data(1, seq, data, 1000));
         assert_eq!(acks(&s, &out), [(1, 1, 1000)]);
     }
-    assert_eq!(s.c.held(), (4, 4000));
+    assert_eq!(s.c.inbound().held(), (4, 4000));
     let out = s.give(1, s.data(1, 1, 1000, 1000));
     let of = |flow| acks(&s, &out).into_iter().filter(|a| a.0 == flow).collect::<Vec<_>>();
     assert_eq!(of(0), [(0, 2001, 6000), (0, 3001, 6000)]);
     assert_eq!(of(1), [(1, 2001, 6000), (1, 3001, 6000), (1, 3001, 6000)]);
-    assert_eq!((s.read(), s.c.held()), (6000, (0, 0)));
+    assert_eq!((s.read(), s.c.inbound().held()), (6000, (0, 0)));
     let kinds: Vec<_> =
         s.events.iter().filter_map(|e| if let Event::Arrived { kind, .. } = e { Some(*kind) } else { None }).collect();
     use ArrivalKind::{AheadInData, HeldInSubflow, InOrder};
@@ -114,7 +114,7 @@ fn freeing_goes_as_far_as_the_data_do() {
     all.sort_unstable();
     // 1 and the filler on subflow 0, 2 on subflow 1; 4 stays.
     assert_eq!(all, [(0, 2001, 3000), (0, 2001, 3000), (1, 1001, 3000)]);
-    assert_eq!((s.read(), s.c.held()), (3000, (1, 1000)));
+    assert_eq!((s.read(), s.c.inbound().held()), (3000, (1, 1000)));
 }
 
 /// A delayed acknowledgement that is due stays due while a later segment is parked in silence; parking starts none.
@@ -572,7 +572,7 @@ fn mappings_in_pieces_are_forgotten_when_they_are_verified() {
         }
         s.read();
     }
-    assert_eq!(s.c.received(), 1_500_000);
+    assert_eq!(s.c.inbound().received(), 1_500_000);
 }
 
 /// 10 ms on either path, ten segments in turn. Those on path 1 are lost, and its subflow is withdrawn by one side: what follows each of

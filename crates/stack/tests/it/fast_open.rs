@@ -65,7 +65,7 @@ fn the_syn_carries_data() {
          0.3 write 100
          0.3 > P. 301:401(100) ack 501",
     );
-    assert_eq!((b.conn().fast_opened(), b.conn().unacknowledged()), (300, 100));
+    assert_eq!((b.conn().subflows()[0].fast_opened(), b.conn().outbound().unacknowledged()), (300, 100));
 }
 
 /// 4.1.3: up to the cached MSS, else 536 octets; options count (RFC 6691 2): 4 + 4 + 4 + 12 = 24.
@@ -282,7 +282,7 @@ fn without_cookies_the_syn_carries_data_too() {
          0.1 < S. 0:0(0) ack 301 win 65535 <mss 940,FO 0102030405060708>
          0.1 > . 301:301(0) ack 1",
     );
-    assert_eq!(b.conn().fast_opened(), 300);
+    assert_eq!(b.conn().subflows()[0].fast_opened(), 300);
     assert_eq!(b.count(|e| *e == Event::FastOpenCookie { cookie: Cookie::REQUEST, mss: Some(940) }), 1);
     assert_eq!(b.count(|e| matches!(e, Event::FastOpenCookie { .. })), 1);
     // The MSS that is kept says nothing of a cookie: a client that needs one asks for it.
@@ -314,14 +314,14 @@ fn a_server_that_needs_no_cookie_takes_any_data() {
              0    > S. 0:0(0) ack 301 <mss 1040,sackOK>
              0    read 300"
         ));
-        assert_eq!(b.conn().fast_opened(), 300);
+        assert_eq!(b.conn().subflows()[0].fast_opened(), 300);
     }
     let mut b = Bench::fast_server(tcp().fast_open_without_cookies(true), cookie());
     b.play(
         "0 < S 0:0(0) win 65535 <mss 1040,sackOK,FO>
          0 > S. 0:0(0) ack 1 <mss 1040,sackOK,FO 0102030405060708>",
     );
-    assert!(!b.conn().is_fast_opened());
+    assert!(!b.conn().subflows()[0].is_fast_opened());
 }
 
 /// 4.2.2, server: the right cookie. The application reads and answers before the handshake is complete; a duplicate of the SYN (2.1) is
@@ -346,7 +346,7 @@ fn the_server_takes_data_with_the_right_cookie() {
          0.1  flight 0
          0.1  timer none",
     );
-    assert_eq!((b.conn().fast_opened(), b.conn().received()), (300, 300));
+    assert_eq!((b.conn().subflows()[0].fast_opened(), b.conn().inbound().received()), (300, 300));
     assert_eq!(b.count(|e| *e == Event::Connected), 1);
 }
 
@@ -380,7 +380,7 @@ fn a_wrong_cookie_has_its_data_left_alone() {
              0.1  > . 1:1(0) ack 301
              0.1  read 300"
         ));
-        assert_eq!(b.conn().fast_opened(), 0);
+        assert_eq!(b.conn().subflows()[0].fast_opened(), 0);
     }
 }
 
@@ -452,7 +452,7 @@ fn data_of_the_syn_have_no_data_sequence_numbers() {
     c.handle_segment(now, 0, &answer);
     let third = c.poll_transmit(now).expect("the third ACK").segment;
     assert!(matches!(third.options.mptcp, Mptcp::CapableAck { data: None, .. }), "{third:?}");
-    assert_eq!((third.seq, c.unacknowledged()), (syn.seq.wrapping_add(21), 0));
+    assert_eq!((third.seq, c.outbound().unacknowledged()), (syn.seq.wrapping_add(21), 0));
     c.write(20);
     let first = c.poll_transmit(now).expect("data").segment;
     assert_eq!((first.seq, first.payload), (syn.seq.wrapping_add(21), Payload::new(20, 20)));
@@ -466,7 +466,7 @@ fn data_of_the_syn_have_no_data_sequence_numbers() {
         ..Default::default()
     });
     c.handle_segment(now, 0, &ack);
-    assert_eq!(c.unacknowledged(), 0);
+    assert_eq!(c.outbound().unacknowledged(), 0);
     c.write(10);
     let next = c.poll_transmit(now).expect("data").segment;
     assert_eq!(mapping_of(&next), Some((dsn, 21, 10)));
@@ -524,8 +524,11 @@ fn two_endpoints_open_fast_with_multipath() {
             let mut heard = vec![0; 30_000];
             let n = ends.server.read(server, &mut heard).expect("there");
             assert!(heard[..n] == text[..], "{n} octets");
-            assert_eq!(ends.client.connection(id).expect("there").unacknowledged(), 0);
-            assert_eq!(ends.client.connection(id).expect("there").fast_opened() as usize, syn.payload.len());
+            assert_eq!(ends.client.connection(id).expect("there").outbound().unacknowledged(), 0);
+            assert_eq!(
+                ends.client.connection(id).expect("there").subflows()[0].fast_opened() as usize,
+                syn.payload.len()
+            );
             // And back, before the client writes again.
             ends.server.write(server, &text).expect("room");
             ends.run();
@@ -593,7 +596,7 @@ fn too_many_pending_requests_switch_it_off() {
         assert_eq!(syn.payload, b"request");
         ends.server.handle_packet(ends.now, syn.addresses.reversed(), &syn.segment, &syn.payload);
         let server = ends.server.connections().last().expect("it has come");
-        taken += ends.server.connection(server).expect("there").fast_opened();
+        taken += ends.server.connection(server).expect("there").subflows()[0].fast_opened();
         // What the server sends is held back.
         last = Some(syn);
     }
@@ -604,7 +607,7 @@ fn too_many_pending_requests_switch_it_off() {
     syn.addresses.local.set_port(500);
     ends.server.handle_packet(ends.now, syn.addresses.reversed(), &syn.segment, &syn.payload);
     let server = ends.server.connections().last().expect("it has come");
-    assert_eq!(ends.server.connection(server).expect("there").fast_opened(), 7);
+    assert_eq!(ends.server.connection(server).expect("there").subflows()[0].fast_opened(), 7);
 }
 
 /// 4.1.3.1: a client pauses Fast Open to a server that has ignored its data; Linux pauses after the
@@ -655,8 +658,8 @@ fn a_cookie_is_good_for_one_client() {
     syn.addresses.local = ([10, 0, 0, 9], 2).into();
     ends.server.handle_packet(ends.now, syn.addresses.reversed(), &syn.segment, &syn.payload);
     let server = ends.server.connections().last().expect("it has come");
-    assert_eq!(ends.server.connection(server).expect("there").fast_opened(), 0);
-    assert_eq!(ends.server.connection(server).expect("there").received(), 0);
+    assert_eq!(ends.server.connection(server).expect("there").subflows()[0].fast_opened(), 0);
+    assert_eq!(ends.server.connection(server).expect("there").inbound().received(), 0);
 }
 
 /// The SYN left before its sender knew of a window. What the server did not take leaves within the one that it then offers (RFC 9293

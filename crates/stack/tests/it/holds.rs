@@ -14,7 +14,7 @@ fn written(config: Config, octets: u64) -> Script {
 }
 
 fn hold(s: &Script) -> SendBlock {
-    s.c.send_block(0, s.now)
+    s.c.outbound().send_block(0, s.now)
 }
 
 /// Ten segments of 1000 octets are the congestion window, 65,535 octets the peer's window.
@@ -30,7 +30,7 @@ fn a_full_window_holds() {
 fn a_subflow_that_is_not_established_is_not_up() {
     let mut s = Script::client(mptcp());
     let (flow, _) = s.open();
-    assert_eq!(s.c.send_block(flow, s.now), SendBlock::NotUp);
+    assert_eq!(s.c.outbound().send_block(flow, s.now), SendBlock::NotUp);
 }
 
 /// The peer's window takes 5000 of 8000 octets.
@@ -91,7 +91,10 @@ fn the_scheduler_holds_a_backup() {
     s.c.set_backup(second, true);
     s.c.write(50_000);
     s.poll();
-    assert_eq!((s.c.send_block(0, s.now), s.c.send_block(second, s.now)), (SendBlock::Cwnd, SendBlock::Scheduler));
+    assert_eq!(
+        (s.c.outbound().send_block(0, s.now), s.c.outbound().send_block(second, s.now)),
+        (SendBlock::Cwnd, SendBlock::Scheduler)
+    );
 }
 
 /// All of 15,000 octets are assigned, and what waits is one segment or five: the window limits, not the application.
@@ -100,7 +103,7 @@ fn the_window_limits_what_is_assigned() {
     let config = || mptcp().scheduler("otias".parse().unwrap());
     for octets in [11_000, 15_000] {
         let s = written(config(), octets);
-        assert_eq!((s.c.unsent(), s.c.limit()), (octets - 10_000, SendBlock::Cwnd));
+        assert_eq!((s.c.outbound().unsent(), s.c.outbound().limit()), (octets - 10_000, SendBlock::Cwnd));
     }
-    assert_eq!(written(config(), 10_000).c.limit(), SendBlock::Application);
+    assert_eq!(written(config(), 10_000).c.outbound().limit(), SendBlock::Application);
 }

@@ -83,7 +83,7 @@ fn judged(config: &Config, fate: fn(&Packet) -> Fate) -> Verdict {
         }
         if !matches!(what, Happening::Event(_)) {
             let s = &c.subflows()[0];
-            let una = BEFORE + 90_000 - c.unacknowledged();
+            let una = BEFORE + 90_000 - c.outbound().unacknowledged();
             states.push(State { cwnd: s.cwnd(), ssthresh: s.ssthresh(), una, nxt });
         }
     });

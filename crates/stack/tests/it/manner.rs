@@ -3,7 +3,7 @@
 use anabranch_stack::event::SendKind;
 use anabranch_stack::segment::Mptcp;
 use anabranch_stack::tcp::info::{Recovering, Segments};
-use anabranch_stack::{Duration, Instant};
+use anabranch_stack::{Duration, Instant, Setting};
 
 use crate::bench::Bench;
 use crate::mptcp_bench::{Script, mptcp};
@@ -113,7 +113,7 @@ fn a_forgotten_cork_is_overridden() {
 #[test]
 fn a_forgotten_cork_is_overridden_for_what_is_assigned() {
     let mut s = Script::client(mptcp().scheduler("otias".parse().unwrap()));
-    s.c.set_cork(true);
+    s.c.set(Instant::ZERO, Setting::Cork(true));
     s.c.write(200);
     assert!(s.poll().is_empty());
     let rto = s.c.subflows()[0].rto();
@@ -126,23 +126,23 @@ fn a_forgotten_cork_is_overridden_for_what_is_assigned() {
 #[test]
 fn corked_data_has_one_mapping() {
     let mut s = Script::client(mptcp());
-    s.c.set_cork(true);
+    s.c.set(Instant::ZERO, Setting::Cork(true));
     let _ = s.c.write(300);
     assert!(s.poll().is_empty());
     let _ = s.c.write(400);
     assert!(s.poll().is_empty());
-    s.c.set_cork(false);
+    s.c.set(Instant::ZERO, Setting::Cork(false));
     let out = s.poll();
     assert_eq!(out.len(), 1);
     let Mptcp::CapableAck { data: Some((700, _)), .. } = out[0].segment.options.mptcp else { panic!("{out:?}") };
     // 1500 octets more: a full segment leaves, the rest waits for the cork.
-    s.c.set_cork(true);
+    s.c.set(Instant::ZERO, Setting::Cork(true));
     let _ = s.c.write(1500);
     let ack = s.dss(0, 1, 701, Some(700), None);
     let out = s.give(0, ack);
     let lens: Vec<_> = out.iter().map(|t| t.segment.dss().and_then(|d| d.mapping).map_or(0, |m| m.len)).collect();
     assert_eq!(lens, [1000]);
-    s.c.set_cork(false);
+    s.c.set(Instant::ZERO, Setting::Cork(false));
     let ack = s.dss(0, 1, 1701, Some(1700), None);
     let out = s.give(0, ack);
     assert_eq!(out[0].segment.dss().and_then(|d| d.mapping).map(|m| (m.ssn, m.len)), Some((1701, 500)));

@@ -121,7 +121,7 @@ pub fn watch_windows(pair: &mut Pair, seed: u64, buffers: [Option<u64>; 2]) {
                     edge + (1 << shifts[mine]) > before,
                     "{now}: {side:?} moves its edge back, {edge} after {before}"
                 );
-                let promised = c.readable() + (u64::from(seg.window) << shifts[mine]);
+                let promised = c.inbound().readable() + (u64::from(seg.window) << shifts[mine]);
                 let buffer = buffers[mine].unwrap_or(u64::MAX);
                 assert!(promised <= buffer, "{now}: {side:?} promises {promised} octets of a buffer of {buffer}");
             }

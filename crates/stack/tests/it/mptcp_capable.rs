@@ -56,7 +56,7 @@ fn keys_cross_in_the_handshake_and_give_tokens_and_data_sequence_numbers() {
     assert_eq!(pair[Side::A].when(Event::Connected), Some(at(20)));
     assert_eq!(pair[Side::B].when(Event::Connected), Some(at(30)));
     assert_eq!(pair[Side::B].read, 2500);
-    assert_eq!(pair[Side::A].conn().unacknowledged(), 0);
+    assert_eq!(pair[Side::A].conn().outbound().unacknowledged(), 0);
 }
 
 /// SYN lost at 0, sent again at 1000 with the same option: the connection is multipath.
@@ -115,7 +115,7 @@ fn the_first_data_replace_a_lost_third_ack() {
     assert_eq!(pair[Side::B].when(Event::Connected), Some(at(40)));
     assert!(pair[Side::B].conn().is_multipath());
     assert_eq!(pair[Side::B].read, 5000);
-    assert_eq!(pair[Side::A].conn().unacknowledged(), 0);
+    assert_eq!(pair[Side::A].conn().outbound().unacknowledged(), 0);
 }
 
 /// The third ACK (20) and the first data (30) are lost. What follows has a DSS but no keys: the server takes none of it. The
@@ -142,7 +142,7 @@ fn nothing_is_taken_before_the_keys_have_come() {
     pair.run_until(at(3000));
     assert!(pair[Side::B].conn().is_multipath());
     assert_eq!(pair[Side::B].read, 5000);
-    assert_eq!(pair[Side::A].conn().unacknowledged(), 0);
+    assert_eq!(pair[Side::A].conn().outbound().unacknowledged(), 0);
     let again: Vec<_> = pair.log.iter().filter(|p| is_first_data(p)).map(|p| p.segment().options.mptcp).collect();
     assert!(again.len() >= 2 && again.iter().all(|o| *o == again[0]), "the same keys and length each time: {again:?}");
 }
@@ -255,10 +255,10 @@ fn data_beside_the_keys_are_the_first_data() {
     let option = Mptcp::CapableAck { sender_key, receiver_key, checksum, data: Some((1000, None)) };
     for seq in [1, 1001] {
         s.give(0, Segment { payload: Payload::new(u64::from(seq) - 1, 1000), ..s.ack(0, seq, 1, option) });
-        assert_eq!(s.c.received(), 1000);
+        assert_eq!(s.c.inbound().received(), 1000);
     }
     s.give(0, s.data(0, 1001, 1000, 1000));
-    assert_eq!(s.c.received(), 2000);
+    assert_eq!(s.c.inbound().received(), 2000);
 }
 
 /// RFC 8684 3.7: a server without MPTCP answers without MP_CAPABLE; the connection is plain TCP on both sides.
@@ -487,5 +487,5 @@ fn a_server_may_join_once_its_peers_first_data_have_come() {
     let mapping = Mapping { short: true, ..s.mapping(0, 1, 1000) };
     let data = s.dss(0, 1, 1, Some(0), Some(mapping));
     s.give(0, Segment { payload: Payload::new(0, 1000), ..data });
-    assert_eq!((s.c.received(), s.c.open_subflow(1, 1, false)), (1000, Some(1)));
+    assert_eq!((s.c.inbound().received(), s.c.open_subflow(1, 1, false)), (1000, Some(1)));
 }

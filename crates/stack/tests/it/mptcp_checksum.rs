@@ -127,7 +127,7 @@ fn a_failed_checksum_on_the_only_subflow_makes_plain_tcp() {
     assert_eq!(pair.log.iter().filter(other).filter(|p| p.from == Side::A && p.at > at(60)).count(), 0);
     assert!(pair[Side::B].count(|e| matches!(e, Event::Fallback { .. })) == 1);
     // Without DATA_ACKs the acknowledgements of the subflow are those of the data.
-    assert_eq!((pair[Side::B].read, pair[Side::A].conn().unacknowledged()), (200_000, 0));
+    assert_eq!((pair[Side::B].read, pair[Side::A].conn().outbound().unacknowledged()), (200_000, 0));
     assert!(pair.is_closed() && !pair[Side::A].conn().is_multipath() && !pair[Side::B].conn().is_multipath());
 }
 
@@ -144,7 +144,11 @@ fn a_fallback_is_possible_while_data_is_assigned_ahead() {
         pair.close(Side::B);
         pair.run();
         assert_eq!(pair[Side::A].count(|e| matches!(e, Event::Fallback { .. })), 1, "{scheduler} {nth}");
-        assert_eq!((pair[Side::B].read, pair[Side::A].conn().unacknowledged()), (200_000, 0), "{scheduler} {nth}");
+        assert_eq!(
+            (pair[Side::B].read, pair[Side::A].conn().outbound().unacknowledged()),
+            (200_000, 0),
+            "{scheduler} {nth}"
+        );
     }
 }
 
@@ -206,13 +210,13 @@ fn a_mapping_over_two_segments_is_delivered_when_both_are_there() {
         let [one, two] = spanning(&s, [0x1234, 0x4321], swapped);
         let out = s.give(0, one);
         assert_eq!((s.subflow_ack(&out[0]), s.data_ack(&out[0])), (if swapped { 1 } else { 1000 }, Some(0)));
-        assert_eq!(s.c.readable(), 0);
+        assert_eq!(s.c.inbound().readable(), 0);
         let out = s.give(0, two);
         assert_eq!((s.subflow_ack(&out[0]), s.data_ack(&out[0])), (2002, Some(2001)));
         assert_eq!(s.read(), 2001);
         // A copy changes nothing.
         s.give(0, two);
-        assert_eq!((s.count(|e| matches!(e, Event::ChecksumFailed { .. })), s.c.readable()), (0, 0));
+        assert_eq!((s.count(|e| matches!(e, Event::ChecksumFailed { .. })), s.c.inbound().readable()), (0, 0));
     }
 }
 
@@ -306,7 +310,7 @@ fn a_mapping_without_its_checksum_resets_the_subflow() {
         let reason = TcpRst { transient: false, reason: ResetReason::MPTCP };
         assert_eq!((out[0].segment.options.signal, out[0].segment.options.tcp_rst), (Signal::None, Some(reason)));
         assert!(s.events.contains(&Event::SubflowEnded(flow, EndReason::Middlebox)));
-        assert_eq!(s.c.readable(), 0);
+        assert_eq!(s.c.inbound().readable(), 0);
     }
 }
 

@@ -285,7 +285,10 @@ fn a_fin_on_the_last_subflow_leaves_our_data_their_way() {
     let out = s.give(0, s.dss(0, 2, 20_001, Some(20_001), None));
     assert!(out.len() == 1 && out[0].segment.flags.has(Flags::FIN));
     s.give(0, s.dss(0, 2, 20_002, Some(20_001), None));
-    assert_eq!((s.c.unacknowledged(), s.events.last()), (0, Some(&Event::SubflowEnded(0, EndReason::Finished))));
+    assert_eq!(
+        (s.c.outbound().unacknowledged(), s.events.last()),
+        (0, Some(&Event::SubflowEnded(0, EndReason::Finished)))
+    );
 }
 
 /// The same before anything is written: 500 octets follow an hour later, on the subflow the peer has closed.
@@ -317,7 +320,7 @@ fn data_behind_a_closed_window_survive_the_fin_of_the_last_subflow() {
         let ack = Segment { window: (65_535 - sent) as u16, ..s.dss(0, 1, 1 + sent, Some(sent.into()), None) };
         let more = s.give(0, ack).iter().map(|t| t.segment.payload.len).sum::<u32>();
         assert!(more > 0 || !s.wait(ms(1000)).is_empty());
-        sent = 65_535 + 500 - s.c.unsent() as u32;
+        sent = 65_535 + 500 - s.c.outbound().unsent() as u32;
     }
     let full = Segment { window: 0, ..s.dss(0, 1, 1 + sent, Some(sent.into()), None) };
     assert!(s.give(0, full).is_empty());
@@ -325,11 +328,11 @@ fn data_behind_a_closed_window_survive_the_fin_of_the_last_subflow() {
     let out = s.give(0, closing);
     assert!(out.iter().all(|t| !t.segment.flags.has(Flags::FIN)));
     assert!(s.wait(ms(10_000)).iter().all(|(_, t)| t.segment.payload.len == 1));
-    let probed = s.c.unsent() == 499;
-    assert!(probed, "a probe takes an octet: {} unsent", s.c.unsent());
+    let probed = s.c.outbound().unsent() == 499;
+    assert!(probed, "a probe takes an octet: {} unsent", s.c.outbound().unsent());
     let open = Segment { window: 1000, ..s.dss(0, 2, 2 + sent, Some(u64::from(sent) + 1), None) };
     let out = s.give(0, open);
-    assert_eq!((out.len(), out[0].segment.payload.len, s.c.unsent()), (1, 499, 0));
+    assert_eq!((out.len(), out[0].segment.payload.len, s.c.outbound().unsent()), (1, 499, 0));
     assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
 }
 
@@ -401,7 +404,7 @@ fn a_half_closed_subflow_follows_its_peer_once_another_has_joined() {
     s.give(0, s.dss(0, 2, 2, None, None));
     s.give(flow, s.dss(flow, 1, 1001, Some(1000), None));
     s.wait(ms(120_000));
-    assert_eq!((s.c.unacknowledged(), s.count(|e| matches!(e, Event::Aborted(_)))), (0, 0));
+    assert_eq!((s.c.outbound().unacknowledged(), s.count(|e| matches!(e, Event::Aborted(_)))), (0, 0));
 }
 
 /// A reset of one subflow ends that one; what was on its way on it goes out on the other at once.
@@ -421,7 +424,7 @@ fn a_reset_ends_its_subflow_only() {
     assert_eq!(s.count(|e| *e == Event::SubflowEnded(0, EndReason::Reset)), 1);
     assert_eq!(s.count(|e| matches!(e, Event::Aborted(_))), 0);
     s.give(flow, s.dss(flow, 1, 20_001, Some(20_000), None));
-    assert_eq!(s.c.unacknowledged(), 0);
+    assert_eq!(s.c.outbound().unacknowledged(), 0);
 }
 
 /// Not on one whose SYN has not been answered, also by a scheduler that assigns ahead of the windows.
@@ -637,10 +640,10 @@ fn octets_behind_a_data_fin_are_ignored() {
         s.give(0, s.data(0, 1, 0, 600));
         s.give(0, s.data(0, 601, 600, 700));
         behind(&mut s);
-        assert_eq!((s.read(), s.c.held()), (1000, (0, 0)));
+        assert_eq!((s.read(), s.c.inbound().held()), (1000, (0, 0)));
         assert_eq!(s.count(|e| *e == Event::EndOfStream), 1);
         behind(&mut s);
-        assert_eq!((s.read(), s.c.held()), (0, (0, 0)));
+        assert_eq!((s.read(), s.c.inbound().held()), (0, (0, 0)));
     }
 }
 

@@ -164,9 +164,9 @@ fn eight_octet_data_acks_are_understood() {
         s.ack(0, 1, flow_ack, Mptcp::Dss(Dss { data_ack, mapping: None, data_fin: false }))
     };
     s.give(0, eight(&s, 4000, 4001));
-    assert_eq!(s.c.unacknowledged(), 6000);
+    assert_eq!(s.c.outbound().unacknowledged(), 6000);
     s.give(0, eight(&s, 10_000, 10_001));
-    assert_eq!(s.c.unacknowledged(), 0);
+    assert_eq!(s.c.outbound().unacknowledged(), 0);
 }
 
 /// RFC 8684 3.3.2: what a subflow acknowledges is not acknowledged at data level by that.
@@ -177,12 +177,12 @@ fn a_subflow_acknowledgement_is_no_data_acknowledgement() {
     s.c.write(5000);
     assert_eq!(s.poll().len(), 5);
     s.give(0, s.dss(0, 1, 5001, Some(2000), None));
-    assert_eq!(s.c.unacknowledged(), 3000);
+    assert_eq!(s.c.outbound().unacknowledged(), 3000);
     // Nor does an old DATA_ACK take anything back, in a segment that was overtaken or in a late one.
     s.give(0, s.dss(0, 1, 5001, Some(1000), None));
-    assert_eq!(s.c.unacknowledged(), 3000);
+    assert_eq!(s.c.outbound().unacknowledged(), 3000);
     s.give(0, s.dss(0, 1, 5001, Some(5000), None));
-    assert_eq!(s.c.unacknowledged(), 0);
+    assert_eq!(s.c.outbound().unacknowledged(), 0);
 }
 
 /// Data the engine has not sent cannot be acknowledged; nor does the window that comes with such a DATA_ACK count.
@@ -195,7 +195,7 @@ fn an_acknowledgement_of_data_never_sent_is_ignored() {
         assert_eq!(sent, 10_000);
         let bogus = Segment { window: 65_535, ..s.dss(0, 1, 1, Some(sent + beyond), None) };
         s.give(0, bogus);
-        assert_eq!(s.c.unacknowledged(), 100_000);
+        assert_eq!(s.c.outbound().unacknowledged(), 100_000);
         // The peer's window is 65535 from data octet 0 on: nothing beyond may ever leave.
         let mut foremost = sent;
         let mut ack = 10_001;
@@ -218,7 +218,7 @@ fn an_eight_octet_acknowledgement_of_anything_else_is_ignored() {
         s.poll();
         let data_ack = Some(DataAck::Eight(s.engine_dsn(offset)));
         s.give(0, s.ack(0, 1, 1, Mptcp::Dss(Dss { data_ack, mapping: None, data_fin: false })));
-        assert_eq!(s.c.unacknowledged(), 10_000, "offset {offset}");
+        assert_eq!(s.c.outbound().unacknowledged(), 10_000, "offset {offset}");
     }
 }
 
@@ -393,12 +393,12 @@ fn the_data_of_three_subflows_are_put_in_order_once() {
         let (kind, fresh) = *kinds(&s).last().unwrap();
         if what.0 == DuplicateInSubflow {
             // What the subflow's own check turns away is no arrival.
-            assert_eq!(s.c.readable(), readable, "step {i}");
+            assert_eq!(s.c.inbound().readable(), readable, "step {i}");
             continue;
         }
-        assert_eq!(((kind, fresh), s.c.readable()), (what, readable), "step {i}");
+        assert_eq!(((kind, fresh), s.c.inbound().readable()), (what, readable), "step {i}");
     }
-    assert_eq!(s.c.held(), (0, 0));
+    assert_eq!(s.c.inbound().held(), (0, 0));
     assert_eq!(s.read(), 7000);
     let fresh: u32 = kinds(&s).iter().map(|k| k.1).sum();
     assert_eq!(fresh, 7000);
@@ -413,11 +413,14 @@ fn held_data_are_accounted_to_their_subflow() {
     s.give(0, s.data(0, 1001, 2000, 1000));
     s.give(1, s.data(1, 1, 3000, 500));
     s.give(1, s.data(1, 1001, 4000, 700));
-    assert_eq!((s.c.held(), s.c.held_by(0), s.c.held_by(1)), ((4, 3200), (2, 2000), (2, 1200)));
+    assert_eq!(
+        (s.c.inbound().held(), s.c.inbound().held_by(0), s.c.inbound().held_by(1)),
+        ((4, 3200), (2, 2000), (2, 1200))
+    );
     s.give(1, s.data(1, 501, 3500, 500));
-    assert_eq!((s.c.held(), s.c.held_by(1)), ((5, 3700), (3, 1700)));
+    assert_eq!((s.c.inbound().held(), s.c.inbound().held_by(1)), ((5, 3700), (3, 1700)));
     s.give(1, s.data(1, 1701, 0, 1000));
-    assert_eq!((s.c.held(), s.c.held_by(0), s.c.held_by(1)), ((0, 0), (0, 0), (0, 0)));
+    assert_eq!((s.c.inbound().held(), s.c.inbound().held_by(0), s.c.inbound().held_by(1)), ((0, 0), (0, 0), (0, 0)));
     assert_eq!(s.read(), 4700);
 }
 
@@ -444,7 +447,7 @@ fn impossible_mappings_are_not_taken() {
         let before = Mapping { dsn: s.peer_dsn(dsn), short: false, ssn: 1, len, checksum: None };
         let payload = Payload::new(dsn, u32::from(len));
         s.give(0, Segment { payload, ..s.dss(0, 1, 1, None, Some(before)) });
-        assert_eq!((s.read(), s.c.held()), (0, (0, 0)));
+        assert_eq!((s.read(), s.c.inbound().held()), (0, (0, 0)));
         s.give(0, s.data(0, 1, 0, 1000));
         assert_eq!(s.read(), 1000, "dsn {dsn}");
     }
@@ -567,5 +570,5 @@ fn what_is_held_behind_a_hole_is_accounted_for() {
     let mut s = Script::server(mptcp());
     assert_eq!(s.give(0, s.data(0, 1, 0, 1000)).len(), 1);
     assert_eq!(s.give(0, s.data(0, 2001, 2000, 1000)).len(), 1);
-    assert_eq!((s.c.held(), s.c.held_by(0)), ((1, 1000), (1, 1000)));
+    assert_eq!((s.c.inbound().held(), s.c.inbound().held_by(0)), ((1, 1000), (1, 1000)));
 }

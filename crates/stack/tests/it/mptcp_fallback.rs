@@ -432,7 +432,7 @@ fn a_fallback_is_known_to_a_peer_that_sends_an_infinite_mapping() {
             mapping.map_or(Mptcp::None, |m| Mptcp::Dss(Dss { data_ack: None, mapping: Some(m), data_fin: false }));
         let seg = Segment { payload: Payload::new(infinite.unwrap_or(400), 500), ..s.ack(0, 401, 1001, option) };
         s.give(0, seg);
-        assert_eq!(s.c.received(), read, "{infinite:?}");
+        assert_eq!(s.c.inbound().received(), read, "{infinite:?}");
     }
 }
 
@@ -465,7 +465,7 @@ fn outlives_a_bare_ack(both: bool, known: impl Fn(&mut Script, usize)) -> bool {
     known(&mut s, second);
     s.c.write(if both { 2000 } else { 1000 });
     assert_eq!(on(s.poll()), if both { vec![0, second] } else { vec![second] });
-    let (seq, ack) = (1 + s.c.received() as u32, if both { 2001 } else { 1001 });
+    let (seq, ack) = (1 + s.c.inbound().received() as u32, if both { 2001 } else { 1001 });
     s.give(second, s.ack(second, seq, ack, Mptcp::None));
     !s.events.contains(&Event::SubflowEnded(second, EndReason::Middlebox))
 }
@@ -481,7 +481,7 @@ fn a_further_subflow_is_confirmed_by_its_own_data_alone() {
         assert!(s.c.rests(s.now));
         let data = s.dss(second, 1, 1, Some(1000), Some(mapping));
         s.give(second, Segment { payload: Payload::new(0, 1000), ..data });
-        assert_eq!(s.c.received(), 1000);
+        assert_eq!(s.c.inbound().received(), 1000);
     }));
     assert!(!outlives_a_bare_ack(false, |s, second| _ = s.give(second, s.dss(second, 1, 1, Some(1000), None))));
     assert!(outlives_a_bare_ack(true, |s, second| _ = s.give(second, s.dss(second, 1, 1001, Some(2000), None))));

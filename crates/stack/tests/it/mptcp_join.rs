@@ -261,7 +261,7 @@ fn what_comes_before_the_third_ack_is_not_taken() {
     let fin = Segment { flags: Flags::FIN.with(Flags::ACK), ..s.ack(flow, 1, 1, Mptcp::None) };
     assert!(s.give(flow, fin).is_empty());
     assert_eq!(s.c.subflows()[flow].state(), State::SynReceived);
-    assert_eq!((s.read(), s.c.held()), (0, (0, 0)));
+    assert_eq!((s.read(), s.c.inbound().held()), (0, (0, 0)));
 }
 
 /// The first data of a joining client may carry no MP_JOIN; the third ACK may be repeated with data in flight.
@@ -468,7 +468,7 @@ fn subflows_that_have_ended_are_in_nobodys_way() {
     assert!((0..20).all(|i| [0, last].contains(&out[i].subflow)) && out.len() == 20);
     s.give(0, s.dss(0, 1, 10_001, None, None));
     s.give(last, s.dss(last, 1, 10_001, Some(20_000), None));
-    assert_eq!(s.c.unacknowledged(), 0);
+    assert_eq!(s.c.outbound().unacknowledged(), 0);
 }
 
 /// The peer closes its only subflow (0 s), and the connection waits a minute for another one. A forged join (10 s) that fails, and one that is

@@ -243,7 +243,7 @@ fn the_answer_of_a_linux_server_is_understood() {
     // The server's acknowledgement, 8 octets long.
     let all = Mptcp::Dss(Dss { data_ack: Some(DataAck::Eight(s.engine_dsn(2000))), mapping: None, data_fin: false });
     s.give(0, s.ack(0, 1, 2001, all));
-    assert_eq!(s.c.unacknowledged(), 0);
+    assert_eq!(s.c.outbound().unacknowledged(), 0);
     // It joins with the token of the server's key.
     assert_eq!(s.open().0, 1);
 }

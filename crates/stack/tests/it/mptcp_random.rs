@@ -211,7 +211,7 @@ fn connection(seed: u64) -> Tally {
         assert_eq!(fresh, end.read, "{side:?} counts every octet once");
         assert_eq!(end.count(|e| *e == Event::EndOfStream), 1);
         assert_eq!(end.count(|e| *e == Event::Closed), 1);
-        assert_eq!((end.conn().held(), end.conn().unacknowledged()), ((0, 0), 0));
+        assert_eq!((end.conn().inbound().held(), end.conn().outbound().unacknowledged()), ((0, 0), 0));
         assert_eq!(end.conn().poll_timeout(), None);
         // Only a FIN that no path brings leaves its receiver in FIN-WAIT-2, which has no timer.
         let over = |state| state == State::Closed || (deaths == 1 && state == State::FinWait2);

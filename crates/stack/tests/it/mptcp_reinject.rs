@@ -47,7 +47,7 @@ fn check_fresh(pair: &Pair, octets: u64) {
     let fresh: u64 = arrivals(pair).iter().map(|a| u64::from(a.4)).sum();
     assert_eq!(fresh, octets);
     assert_eq!(pair[Side::B].read, octets);
-    assert_eq!(pair[Side::B].conn().held(), (0, 0));
+    assert_eq!(pair[Side::B].conn().inbound().held(), (0, 0));
 }
 
 fn silent(path: usize) -> impl FnMut(&Packet) -> Fate {

@@ -57,7 +57,7 @@ fn edge(pair: &Pair, p: &Packet) -> u64 {
 fn both_subflows_share_one_window() {
     let mut pair = pair(100_000);
     pair.run_until(at(250));
-    assert_eq!(pair[Side::B].conn().readable(), 100_000);
+    assert_eq!(pair[Side::B].conn().inbound().readable(), 100_000);
     let paths = |path| pair.log.iter().filter(move |p| p.from == Side::A && p.path == path && p.data_n.is_some());
     assert!(paths(0).count() > 30 && paths(1).count() > 30);
     assert_eq!(foremost(&pair), 101_000);
@@ -128,7 +128,7 @@ fn data_on_a_dead_subflow_do_not_keep_a_closed_window_from_being_probed() {
     let mut pair = pair(100_000);
     pair.filter(|p| if p.path == 1 { Fate::Drop } else { Fate::Pass });
     pair.run_until(at(2000));
-    assert_eq!(pair[Side::B].conn().readable(), 100_000);
+    assert_eq!(pair[Side::B].conn().inbound().readable(), 100_000);
     pair.filter(|p| if p.path == 1 || (p.from == Side::B && p.at == at(2000)) { Fate::Drop } else { Fate::Pass });
     pair.read(Side::B, u64::MAX);
     pair[Side::B].reads = true;
@@ -185,7 +185,7 @@ fn a_hole_in_the_data_stops_no_subflow() {
     });
     pair.write(Side::A, 1_000_000);
     pair.run_until(at(140));
-    let stuck = pair[Side::B].conn().readable() + pair[Side::B].read;
+    let stuck = pair[Side::B].conn().inbound().readable() + pair[Side::B].read;
     assert_eq!(stuck, 21_000);
     let path_1 = |p: &&Packet| p.from == Side::B && p.path == 1 && p.at > at(120);
     pair.run_until(at(280));
@@ -198,7 +198,7 @@ fn a_hole_in_the_data_stops_no_subflow() {
     assert_eq!(pair[Side::A].count(timeouts), 0);
     pair.run_until(at(2000));
     assert_eq!(pair[Side::B].read, 1_001_000);
-    let held = pair[Side::B].conn().held();
+    let held = pair[Side::B].conn().inbound().held();
     assert_eq!(held, (0, 0));
 }
 
@@ -239,7 +239,7 @@ fn a_slow_reader_opens_the_window_in_steps() {
         let mut edges = Vec::new();
         for n in 0..400 {
             pair.run_until(at(1000 + 10 * n));
-            if pair[Side::B].conn().readable() > 0 {
+            if pair[Side::B].conn().inbound().readable() > 0 {
                 pair.read(Side::B, 100);
             }
         }
@@ -441,7 +441,7 @@ fn less_than_half_of_the_largest_window_is_not_assigned() {
         assert_eq!(s.poll().iter().map(|t| t.segment.payload.len).collect::<Vec<_>>(), [600]);
         let out = s.give(0, Segment { window, ..s.dss(0, 1, 601, Some(600), None) });
         assert_eq!(out.first().map(|t| t.segment.payload.len), sent);
-        assert_eq!(s.c.limit(), SendBlock::ReceiveWindow);
+        assert_eq!(s.c.outbound().limit(), SendBlock::ReceiveWindow);
     }
 }
 

@@ -472,7 +472,7 @@ impl Pair {
                 end.closes = false;
                 c.shutdown_write();
             }
-            if end.reads && c.readable() > 0 {
+            if end.reads && c.inbound().readable() > 0 {
                 end.read += c.read(u64::MAX);
             }
             let Some(transmit) = c.poll_transmit(now) else { break };

@@ -6,7 +6,7 @@ use anabranch_stack::host::{Addresses, Endpoint};
 use anabranch_stack::segment::{Flags, Options, Segment};
 use anabranch_stack::tcp::State;
 use anabranch_stack::testing::Rng;
-use anabranch_stack::{Config, Connection, Instant};
+use anabranch_stack::{Config, Connection, IcmpError, Instant};
 
 use crate::pair::{entropy, tcp};
 
@@ -32,7 +32,7 @@ fn sent(c: &mut Connection) -> Vec<u32> {
 #[test]
 fn a_smaller_segment_keeps_the_number_of_segments() {
     let (mut c, iss) = sending(tcp());
-    c.handle_too_big(Instant::ZERO, 0, iss.wrapping_add(1), 500);
+    c.handle_icmp(Instant::ZERO, 0, iss.wrapping_add(1), IcmpError::TooBig { room: 500 });
     let s = &c.subflows()[0];
     assert_eq!((s.mss(), s.cwnd(), s.ssthresh()), (500, 5000.0, f64::INFINITY));
     // The window holds half of what was in flight.
@@ -49,7 +49,7 @@ fn only_a_segment_in_flight_lowers_the_size_and_nothing_raises_it() {
         [(0, 500, 1000), (1, 500, 500), (10_000, 500, 500), (10_001, 500, 1000), (1, 1001, 1000), (1, 3, 48)]
     {
         let (mut c, iss) = sending(tcp());
-        c.handle_too_big(Instant::ZERO, 0, iss.wrapping_add(offset), room);
+        c.handle_icmp(Instant::ZERO, 0, iss.wrapping_add(offset), IcmpError::TooBig { room });
         assert_eq!(c.subflows()[0].mss(), mss, "{offset} {room}");
     }
 }
@@ -61,13 +61,13 @@ fn a_hard_error_ends_only_what_is_being_opened() {
     for (offset, ends) in [(0, true), (1, false)] {
         let mut c = Connection::connect(tcp(), entropy(1));
         let syn = c.poll_transmit(Instant::ZERO).expect("a SYN").segment;
-        c.handle_unreachable(Instant::ZERO, 0, syn.seq.wrapping_add(offset));
+        c.handle_icmp(Instant::ZERO, 0, syn.seq.wrapping_add(offset), IcmpError::Unreachable);
         let aborted = std::iter::from_fn(|| c.poll_event()).any(|e| e == Event::Aborted(EndReason::Reset));
         assert_eq!((aborted, c.poll_timeout().is_none()), (ends, ends));
     }
     let (mut c, iss) = sending(tcp());
     for offset in [0, 1] {
-        c.handle_unreachable(Instant::ZERO, 0, iss.wrapping_add(offset));
+        c.handle_icmp(Instant::ZERO, 0, iss.wrapping_add(offset), IcmpError::Unreachable);
     }
     assert!(std::iter::from_fn(|| c.poll_event()).all(|e| !matches!(e, Event::Aborted(_))));
 }
@@ -110,7 +110,7 @@ fn a_message_at_any_time_lets_no_more_leave_than_the_window_holds() {
         recovering += u32::from(c.subflows()[0].ssthresh().is_finite());
         let before = c.subflows()[0].cwnd() / f64::from(c.subflows()[0].mss());
         let room = 100 + rng.below(800) as u32;
-        c.handle_too_big(Instant::ZERO, 0, number(iss, una), room);
+        c.handle_icmp(Instant::ZERO, 0, number(iss, una), IcmpError::TooBig { room });
         let left = sent(&mut c);
         let s = &c.subflows()[0];
         assert_eq!((s.mss(), s.cwnd() / f64::from(room)), (room, before), "{seed}");
@@ -133,7 +133,7 @@ fn a_soft_error_is_told_and_ends_nothing() {
     for (offset, told) in [(0, 0), (1, 1), (10_000, 1), (10_001, 0)] {
         let (mut c, iss) = sending(tcp());
         while c.poll_event().is_some() {}
-        c.handle_soft_error(0, iss.wrapping_add(offset));
+        c.handle_icmp(Instant::ZERO, 0, iss.wrapping_add(offset), IcmpError::Soft);
         let events: Vec<_> = std::iter::from_fn(|| c.poll_event()).collect();
         assert_eq!(events, vec![Event::SoftError { subflow: 0 }; told], "{offset}");
         assert_eq!((c.subflows()[0].state(), c.subflows()[0].mss()), (State::Established, 1000));
@@ -166,7 +166,7 @@ fn a_soft_error_about_a_syn_is_a_refusal_of_fast_open() {
             c.request_fast_open(None);
         }
         let syn = c.poll_transmit(Instant::ZERO).expect("a SYN").segment;
-        c.handle_soft_error(0, syn.seq);
+        c.handle_icmp(Instant::ZERO, 0, syn.seq, IcmpError::Soft);
         let events: Vec<_> = std::iter::from_fn(|| c.poll_event()).collect();
         assert_eq!(events.iter().filter(|e| **e == Event::FastOpenRefused).count(), told);
         assert!(events.contains(&Event::SoftError { subflow: 0 }) && c.subflows()[0].state() == State::SynSent);

@@ -144,7 +144,7 @@ fn a_connection_lives_while_one_subflow_delivers() {
             assert!(after >= ms(2950) && after <= ms(3000), "{after}");
         } else {
             assert_eq!(aborted, None);
-            assert_eq!(pair[Side::B].conn().received(), 2_000_000);
+            assert_eq!(pair[Side::B].conn().inbound().received(), 2_000_000);
         }
     }
 }
@@ -257,5 +257,5 @@ fn keepalives_end_the_subflow_that_is_silent() {
     // It still carries data, on the other subflow.
     pair.write(Side::A, 10_000);
     pair.run_until(at(21_000));
-    assert_eq!(pair[Side::B].conn().received(), 20_000);
+    assert_eq!(pair[Side::B].conn().inbound().received(), 20_000);
 }

@@ -280,5 +280,5 @@ fn shifted_timestamps_measure_round_trips() {
     }
     let info = client.connection(id).unwrap().subflows()[0].info();
     assert_eq!(info.srtt.map(|srtt| srtt.0 / 1_000_000), Some(40));
-    assert_eq!(client.connection(id).unwrap().acknowledged(), 9000);
+    assert_eq!(client.connection(id).unwrap().outbound().acknowledged(), 9000);
 }

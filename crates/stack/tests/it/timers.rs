@@ -52,14 +52,14 @@ fn an_end_at_once_leaves_no_timer() {
     let closed = |s: &mut Script| {
         s.c.write(66_000);
         s.poll();
-        while s.c.unsent() > 465 {
-            let sent = 66_000 - s.c.unsent() as u32;
+        while s.c.outbound().unsent() > 465 {
+            let sent = 66_000 - s.c.outbound().unsent() as u32;
             let ack = s.dss(0, 1, 1 + sent, Some(sent.into()), None);
             let out = s.give(0, Segment { window: (65_535 - sent) as u16, ..ack });
             assert!(!out.is_empty() || !s.wait(ms(1000)).is_empty());
         }
         s.give(0, Segment { window: 0, ..s.dss(0, 1, 65_536, Some(65_535), None) });
-        assert_eq!((s.c.unsent(), s.c.unacknowledged()), (465, 465));
+        assert_eq!((s.c.outbound().unsent(), s.c.outbound().unacknowledged()), (465, 465));
     };
     type Situation<'a> = (&'static str, &'a dyn Fn(&mut Script));
     let situations: [Situation; 4] = [

@@ -219,7 +219,10 @@ fn two_closed_windows_open_again() {
     pair.write(Side::A, 50_000);
     pair.write(Side::B, 50_000);
     pair.run_until(at(10_000));
-    assert_eq!((pair[Side::A].conn().readable(), pair[Side::B].conn().readable()), (10_000, 10_000));
+    assert_eq!(
+        (pair[Side::A].conn().inbound().readable(), pair[Side::B].conn().inbound().readable()),
+        (10_000, 10_000)
+    );
     // Five probes of each side and their answers, no more.
     assert!(pair.log.len() < 100, "{} segments", pair.log.len());
     for side in [Side::A, Side::B] {
@@ -259,7 +262,7 @@ fn a_reader_that_stops_for_a_minute_loses_nothing() {
     pair.close(Side::A);
     pair.close(Side::B);
     pair.run_until(at(60_000));
-    assert_eq!(pair[Side::B].conn().readable(), 10_000);
+    assert_eq!(pair[Side::B].conn().inbound().readable(), 10_000);
     pair[Side::B].reads = true;
     pair.read(Side::B, u64::MAX);
     pair.run_until(at(70_000));
@@ -292,7 +295,7 @@ fn a_fin_passes_a_closed_window() {
     pair.write(Side::A, 10_000);
     pair.close(Side::A);
     pair.run_until(at(60_000));
-    assert_eq!(pair[Side::B].conn().readable(), 10_000);
+    assert_eq!(pair[Side::B].conn().inbound().readable(), 10_000);
     assert!(pair[Side::B].when(Event::EndOfStream).is_some());
 }
 
@@ -536,9 +539,9 @@ fn a_full_send_buffer_takes_no_more() {
     for step in 0..40 {
         pair.run_until(at(5 * step));
         let c = pair[Side::A].conn();
-        assert!(c.unacknowledged() <= 4000 && c.writable() == 4000 - c.unacknowledged());
+        assert!(c.outbound().unacknowledged() <= 4000 && c.writable() == 4000 - c.outbound().unacknowledged());
         if step > 5 {
-            assert_eq!(c.limit(), anabranch_stack::event::SendBlock::SendBuffer);
+            assert_eq!(c.outbound().limit(), anabranch_stack::event::SendBlock::SendBuffer);
         }
     }
     pair.run();
@@ -559,7 +562,7 @@ fn the_send_buffer_is_emptied_by_data_acknowledgements() {
     pair.write(Side::A, 100_000);
     pair.run_until(at(190));
     let c = pair[Side::A].conn();
-    assert_eq!((c.unacknowledged(), c.writable()), (20_000, 0));
+    assert_eq!((c.outbound().unacknowledged(), c.writable()), (20_000, 0));
     pair.run_until(at(20_000));
     assert_eq!(pair[Side::B].read, 101_000);
 }

@@ -294,7 +294,7 @@ impl EndpointSession {
             if room == before && !blocks {
                 break;
             }
-            let all_sent = blocks || self.connection(side, |c| c.unsent()) == Some(0);
+            let all_sent = blocks || self.connection(side, |c| c.outbound().unsent()) == Some(0);
             if !(self.has_work(side) && self.run_application(net, side) && all_sent) {
                 break;
             }
@@ -309,7 +309,7 @@ impl EndpointSession {
     }
 
     fn readable(&self, side: usize) -> u64 {
-        self.connection(side, |c| c.readable()).unwrap_or(0)
+        self.connection(side, |c| c.inbound().readable()).unwrap_or(0)
     }
 
     fn has_work(&self, side: usize) -> bool {
@@ -317,9 +317,9 @@ impl EndpointSession {
         let Some(c) = self.sides[side].endpoint.connection(id) else { return false };
         let w = &self.writer;
         (side == CLIENT && self.sides[CLIENT].manager.wants())
-            || c.readable() > 0
+            || c.inbound().readable() > 0
             || if side == self.sender {
-                !w.closed && (w.blocks || c.unassigned() < w.staging)
+                !w.closed && (w.blocks || c.outbound().unassigned() < w.staging)
             } else {
                 self.sides[side].end_of_stream || self.reader.rate.is_some()
             }
@@ -344,7 +344,8 @@ impl EndpointSession {
         };
         let Some(c) = endpoint.connection(*id).filter(|_| !w.closed) else { return false };
         let left = w.octets - w.written;
-        let room = if w.blocks { BLOCK - w.written % BLOCK } else { w.staging.saturating_sub(c.unassigned()) };
+        let room =
+            if w.blocks { BLOCK - w.written % BLOCK } else { w.staging.saturating_sub(c.outbound().unassigned()) };
         let octets = left.min(room);
         let octets = if octets > 0 { endpoint.write_count(*id, octets).unwrap_or(0) } else { 0 };
         w.written += octets;

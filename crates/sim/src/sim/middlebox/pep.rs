@@ -249,12 +249,12 @@ impl Flow {
             if to.dead || to.shut {
                 continue;
             }
-            let octets = from.connection.readable().min(to.connection.writable());
+            let octets = from.connection.inbound().readable().min(to.connection.writable());
             if octets > 0 {
                 from.connection.read(octets);
                 to.connection.write(octets);
             }
-            if from.ended && from.connection.readable() == 0 {
+            if from.ended && from.connection.inbound().readable() == 0 {
                 to.connection.shutdown_write();
                 to.shut = true;
             }

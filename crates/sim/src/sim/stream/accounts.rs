@@ -18,7 +18,7 @@ impl Stream {
     #[inline]
     pub(super) fn note_limit(&mut self, net: &Network) {
         let Some(host) = &self.hosts[self.sender] else { return };
-        let limit = host.connection.limit();
+        let limit = host.connection.outbound().limit();
         if self.limit != Some(limit) {
             self.note_other_limit(net, limit);
         }
@@ -29,7 +29,7 @@ impl Stream {
         if host.connection.subflows()[0].srtt().is_none() {
             return;
         }
-        let holds = || self.hosts[1 - self.sender].as_ref().is_some_and(|h| h.connection.held().0 > 0);
+        let holds = || self.hosts[1 - self.sender].as_ref().is_some_and(|h| h.connection.inbound().held().0 > 0);
         let wait = Cause::of(limit, holds);
         // What a window is closed by, and whether links are full, may be another thing the next time.
         self.limit = (!wait.is_window()).then_some(limit);
@@ -104,7 +104,7 @@ impl Session for Stream {
 
     /// As opposed to an application that rests. Either host may be the one that has data to send.
     fn stuck_since(&self) -> Option<u64> {
-        let waits = |host: &Host| (host.connection.unacknowledged() > 0).then_some(host.busy_since);
+        let waits = |host: &Host| (host.connection.outbound().unacknowledged() > 0).then_some(host.busy_since);
         if self.hosts[self.sender].is_none() || self.account.read == 0 && !self.is_idle() {
             return Some(self.last_progress);
         }
@@ -114,7 +114,7 @@ impl Session for Stream {
 
     fn is_asleep(&self) -> bool {
         self.hosts.iter().flatten().any(|host| {
-            let waits = host.connection.unacknowledged() > 0 && !host.closed && !host.aborted;
+            let waits = host.connection.outbound().unacknowledged() > 0 && !host.closed && !host.aborted;
             waits && host.connection.poll_timeout().is_none()
         })
     }
@@ -132,7 +132,7 @@ impl Session for Stream {
         for (sub, &End { tuple, .. }) in host.connection.subflows().iter().zip(host.ends.as_slice()) {
             let account = &tuples[tuple as usize];
             let peer = self.subflow_of(1 - sender, tuple, account);
-            let held = peer.map_or((0, 0), |(host, subflow)| host.connection.held_by(subflow));
+            let held = peer.map_or((0, 0), |(host, subflow)| host.connection.inbound().held_by(subflow));
             out.push(Sample {
                 at,
                 connection: self.index as u32,

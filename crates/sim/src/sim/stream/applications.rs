@@ -13,7 +13,7 @@ impl Stream {
         let Some(host) = &self.hosts[side] else { return false };
         let c = &host.connection;
         (side == CLIENT && self.paths.wants())
-            || c.readable() > 0
+            || c.inbound().readable() > 0
             || host.app.has_work(c, host.end_of_stream)
             || host.other.as_ref().is_some_and(|other| other.has_work(c, host.end_of_stream))
     }
@@ -25,14 +25,14 @@ impl Stream {
             self.join(net);
         }
         let Some(host) = &mut self.hosts[side] else { return false };
-        if host.connection.unacknowledged() == 0 {
+        if host.connection.outbound().unacknowledged() == 0 {
             // Whatever it writes now is what it waits for from now on.
             host.busy_since = now;
         }
         let activity = self.activity.as_deref_mut();
         let (busy, wake) = match &mut host.app {
             App::Sender(sender) => {
-                let asked = host.connection.readable();
+                let asked = host.connection.inbound().readable();
                 if asked > 0 && !self.transfer.both {
                     sender.on_read(host.connection.read(asked));
                     self.last_progress = now;
@@ -47,7 +47,7 @@ impl Stream {
                 let offset = receiver.read;
                 let (octets, wake) =
                     receiver.run(now, host.end_of_stream, &mut host.connection, activity, &mut net.loads);
-                self.read_all |= host.end_of_stream && host.connection.readable() == 0;
+                self.read_all |= host.end_of_stream && host.connection.inbound().readable() == 0;
                 if octets > 0 {
                     self.account.note_read(now, octets);
                     net.note_read(octets);

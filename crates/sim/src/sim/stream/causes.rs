@@ -85,15 +85,15 @@ impl Stream {
     pub(super) fn note_causes(&mut self, net: &Network) {
         let (Some(host), Some(causes)) = (&self.hosts[self.sender], &mut self.causes) else { return };
         let (now, began) = (net.now, self.account.began.unwrap_or_default());
-        let acknowledged = host.connection.acknowledged();
+        let acknowledged = host.connection.outbound().acknowledged();
         let moves = std::mem::take(&mut causes.sent) || acknowledged > causes.acknowledged;
         causes.acknowledged = acknowledged;
-        let holds = self.hosts[1 - self.sender].as_ref().is_some_and(|h| h.connection.held().0 > 0);
+        let holds = self.hosts[1 - self.sender].as_ref().is_some_and(|h| h.connection.inbound().held().0 > 0);
         for (id, end) in host.ends.as_slice().iter().enumerate() {
             let (sub, number) = (&host.connection.subflows()[id], end.tuple as usize);
             let t = causes.tuple(number, began);
             let copies = t.copied > 0 && 2 * t.copied >= sub.octets_in_flight();
-            let cause = match host.connection.send_block(id, Instant(now)) {
+            let cause = match host.connection.outbound().send_block(id, Instant(now)) {
                 SendBlock::Cwnd if copies => Cause::Reinjection,
                 block => Cause::of(block, || holds),
             };

@@ -26,9 +26,9 @@ impl Stream {
             match event {
                 Event::Arrived { subflow, data, len, fresh, kind, intact } if !sends_data => {
                     self.taken = true;
-                    let held = host.connection.held();
+                    let held = host.connection.inbound().held();
                     if fresh > 0 {
-                        self.account.reorder.arrive(net.now, data, host.connection.received(), held.0);
+                        self.account.reorder.arrive(net.now, data, host.connection.inbound().received(), held.0);
                         net.flows[self.index].tuples[host.ends.of(subflow).tuple as usize].fresh += u64::from(fresh);
                     }
                     note_arrival(&mut self.account, fresh, kind, held);
@@ -86,8 +86,8 @@ impl Stream {
             Event::Connected => {
                 self.last_progress = now;
                 if let (CLIENT, Some(taken)) = (side, &mut self.account.fast_open) {
-                    *taken = u64::from(host.connection.fast_opened());
-                    net.note_fast_open(self.index, host.connection.fast_opened());
+                    *taken = u64::from(host.connection.subflows()[0].fast_opened());
+                    net.note_fast_open(self.index, host.connection.subflows()[0].fast_opened());
                 }
                 if side == CLIENT && self.multipath {
                     self.paths.on_connected(now);
@@ -121,7 +121,7 @@ impl Stream {
         let Some(host) = &mut self.hosts[side] else { return };
         if side != self.sender {
             let verified = self.config.checksum && host.connection.is_multipath();
-            self.account.altered.end(subflow, host.connection.received(), verified);
+            self.account.altered.end(subflow, host.connection.inbound().received(), verified);
         }
         if side == CLIENT {
             let path = net.flows[self.index].tuples[host.ends.of(subflow).tuple as usize].path;
@@ -135,7 +135,7 @@ impl Stream {
 
     /// The transfer is over when both ends have closed and their applications, which may be slow, have read everything.
     pub(super) fn note_done(&mut self, now: u64) {
-        let over = |h: &Host| h.closed && h.connection.readable() == 0;
+        let over = |h: &Host| h.closed && h.connection.inbound().readable() == 0;
         if self.account.done.is_none() && self.hosts.iter().flatten().filter(|h| over(h)).count() == 2 {
             self.account.done = Some(now);
         }

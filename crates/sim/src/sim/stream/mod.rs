@@ -346,7 +346,7 @@ impl Stream {
             if room == before && !blocks {
                 break;
             }
-            let all_sent = blocks || host.is_some_and(|host| host.connection.unsent() == 0);
+            let all_sent = blocks || host.is_some_and(|host| host.connection.outbound().unsent() == 0);
             if !(self.has_work(side) && self.run_application(net, side) && all_sent) {
                 break;
             }
@@ -365,7 +365,7 @@ impl Stream {
     /// Sends what is due before the application reads; returns how many segments.
     #[cold]
     fn acknowledge_unread(&mut self, net: &mut Network, side: usize) -> u32 {
-        let unread = self.hosts[side].as_ref().is_some_and(|host| host.connection.readable() > 0);
+        let unread = self.hosts[side].as_ref().is_some_and(|host| host.connection.inbound().readable() > 0);
         if unread { self.transmit_all(net, Instant(net.now), side, BURST) } else { 0 }
     }
 

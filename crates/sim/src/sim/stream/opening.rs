@@ -1,12 +1,12 @@
 //! How connections and subflows come to be: who listens, which paths are joined, what nobody knows.
 
 use anabranch_measures::account::SubflowAccount;
-use anabranch_stack::Connection;
 use anabranch_stack::event::SendKind;
 use anabranch_stack::host::listen::{self, Welcome};
 use anabranch_stack::mptcp::keys::{Entropy, fast_open_cookie};
 use anabranch_stack::segment::{Cookie, OPTION_SPACE, Segment, TcpRst};
 use anabranch_stack::time::Instant;
+use anabranch_stack::{Connection, IcmpError};
 
 use super::{End, Stream};
 use crate::scenario::{PathAction, PathChange};
@@ -110,7 +110,7 @@ impl Stream {
         let Some(subflow) = net.flows[self.index].tuples[tuple as usize].at[side] else { return };
         let Some(host) = &mut self.hosts[side] else { return };
         if host.ends.as_slice().get(subflow).is_some_and(|end| end.tuple == tuple) {
-            host.connection.handle_too_big(Instant(net.now), subflow, seq, mtu - 40);
+            host.connection.handle_icmp(Instant(net.now), subflow, seq, IcmpError::TooBig { room: mtu - 40 });
         }
     }
 

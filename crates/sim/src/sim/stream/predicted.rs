@@ -37,9 +37,9 @@ impl Stream {
         self.touched = (packet.altered, packet.displaced);
         self.interfered |= self.touched != (0, false);
         let account = &mut net.flows[self.index].tuples[packet.tuple as usize];
-        let held = host.connection.held();
+        let held = host.connection.inbound().held();
         if fresh > 0 {
-            self.account.reorder.arrive(now, data, host.connection.received(), held.0);
+            self.account.reorder.arrive(now, data, host.connection.inbound().received(), held.0);
             account.fresh += u64::from(fresh);
         }
         events::note_arrival(&mut self.account, fresh, kind, held);
@@ -60,7 +60,7 @@ impl Stream {
         if side == CLIENT && self.paths.wants() {
             return self.serve(net, side, false);
         }
-        let readable = host.connection.readable();
+        let readable = host.connection.inbound().readable();
         if readable > 0 {
             let App::Receiver(receiver) = &mut host.app else { return };
             let offset = receiver.read;
@@ -119,7 +119,7 @@ impl Stream {
         if sent == BURST {
             self.wake(net, now);
         } else if sent > 0 {
-            let all_sent = self.hosts[side].as_ref().is_some_and(|host| host.connection.unsent() == 0);
+            let all_sent = self.hosts[side].as_ref().is_some_and(|host| host.connection.outbound().unsent() == 0);
             if self.refill(net, side) && all_sent {
                 return self.react_further(net, side, false, BURST - sent);
             }
@@ -140,7 +140,7 @@ impl Stream {
         if !sender.has_work(connection) {
             return false;
         }
-        if connection.unacknowledged() == 0 {
+        if connection.outbound().unacknowledged() == 0 {
             *busy_since = now;
         }
         let (wrote, wake) = match sender.run_bulk(connection) {

@@ -1,27 +1,34 @@
 //! Arriving segments, in the order of RFC 9293 3.10.7: the subflow's checks, the handshakes, the ACK field, the data level, the
 //! payload, the FIN.
 
-use super::{Connection, SUBFLOW_WINDOW};
-use crate::config::Acknowledgement;
-use crate::event::{ArrivalKind, EndReason, Event, FallbackCause, SubflowId};
-use crate::mptcp::dss::Placed;
+use super::ending::permanent;
+use super::{Connection, Predicted, SUBFLOW_WINDOW};
+use crate::event::{EndReason, Event, FallbackCause, SubflowId};
 use crate::mptcp::handshake::{Join, Keys};
 use crate::mptcp::negotiation::Mode;
-use crate::mptcp::send_stream::EdgeMove;
-use crate::mptcp::timers::Timer;
-use crate::segment::{Dss, Flags, Mapping, Mptcp, Payload, Segment, Signal};
+use crate::mptcp::receiving::{Refusal, is_intact};
+use crate::segment::{Dss, Mapping, Mptcp, ResetReason, Segment, Signal};
 use crate::seq::Seq;
-use crate::tcp::receiver::reassembly::{Arrival, Piece};
 use crate::tcp::subflow::{Check, State};
 use crate::time::Instant;
-use crate::wire::checksum::{Sum, dss_pseudo_header};
 
 impl Connection {
     /// A segment arrives on subflow `id`.
     #[inline(always)]
     pub fn handle_segment(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
-        if !self.takes_predicted(now, id, seg) {
-            self.handle_in_full(now, id, seg);
+        let before = self.recv.nxt();
+        match self.handle_predicted(now, id, seg) {
+            None => self.handle_in_full(now, id, seg),
+            Some(Predicted::Data { data, len, fresh, kind, intact }) => {
+                self.events.push_back(Event::Arrived { subflow: id, data, len, fresh, kind, intact });
+                if self.recv.nxt() > before {
+                    self.events.note_readable();
+                }
+            }
+            Some(Predicted::Ack { window: Some((cwnd, ssthresh)) }) => {
+                self.events.push_back(Event::Window { subflow: id, cwnd, ssthresh });
+            }
+            Some(Predicted::Ack { window: None }) => {}
         }
     }
 
@@ -36,10 +43,12 @@ impl Connection {
         self.receive(now, id, seg);
         if self.config.stale_after > 0 {
             self.paths.note_heard(now, id);
-            self.arm_idle_timer(now, self.send.una() > before);
+            let advanced = self.send.una() > before;
+            self.sending().1.arm_idle_timer(now, advanced);
         }
         self.progress(now);
-        self.refresh(id);
+        let (distribution, mut w) = self.sending();
+        distribution.refresh(&mut w, id);
         if seg.payload.len == 0 {
             self.fast.set_steady(self.is_steady());
         }
@@ -49,7 +58,7 @@ impl Connection {
         self.paths.members[id].probes_unanswered = 0;
         let multipath = !self.negotiation.is_plain();
         let window = if multipath { SUBFLOW_WINDOW } else { self.recv.window() };
-        if self.is_plain_again(id, seg) {
+        if self.negotiation.is_unanswered() && self.paths.is_plain_again(id, seg) {
             self.never_multipath(id, FallbackCause::Syn);
         }
         let s = &mut self.paths.subflows[id];
@@ -59,7 +68,10 @@ impl Connection {
                 let (check, ended) = s.on_segment_in_syn_sent(now, seg);
                 if check == Check::Accept {
                     self.on_syn_ack(now, id, seg);
-                    self.receive_behind_syn(now, id, seg);
+                    if let Some(rest) = self.paths.subflows[id].behind_syn(seg).filter(|_| self.negotiation.is_plain())
+                    {
+                        self.receive(now, id, &rest);
+                    }
                 }
                 // Everything below needs a synchronized state and a segment other than the SYN.
                 (Check::Drop, ended)
@@ -73,22 +85,6 @@ impl Connection {
             return; // RFC 8684 3: TCP's checks come before any signal.
         }
         self.work_in(now, id, seg);
-    }
-
-    /// RFC 9293 3.10.7.3: other controls and text in a SYN/ACK are processed as if they had come behind it. (With Multipath TCP data need a
-    /// mapping, for which a SYN has no room: they come again.)
-    fn receive_behind_syn(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
-        let s = &self.paths.subflows[id];
-        let more = seg.payload.len > 0 || seg.flags.has(Flags::FIN);
-        if !more || !self.negotiation.is_plain() || s.state != State::Established {
-            return;
-        }
-        let mut rest = *seg;
-        rest.seq = seg.seq.wrapping_add(1);
-        rest.flags.0 &= !Flags::SYN.0;
-        // RFC 7323 2.2: the window of a SYN is not scaled.
-        rest.window = seg.window >> s.peer_window.shift;
-        self.receive(now, id, &rest);
     }
 
     /// RFC 9293 3.10.7.4, fifth to eighth check, of a segment that has passed the earlier ones.
@@ -114,7 +110,7 @@ impl Connection {
         }
         self.distribution.on_progress(&self.fast, now, id, result.acked, result.lost);
         if result.established && self.paths.members[id].join == Join::First && !self.paths.members[id].ready {
-            self.on_first_established(id);
+            self.paths.connect(id, &mut self.events);
         }
         if self.paths.subflows[id].state == State::Closed {
             self.take_data_level(now, id, seg, result.window_is_new);
@@ -147,7 +143,7 @@ impl Connection {
             (Mode::Mptcp(_), Signal::Fail { .. }) => {
                 // 3.7: the peer discarded the data whose checksum failed. Reinject it on other subflows.
                 self.on_subflow_end(id, EndReason::Middlebox);
-                self.reinject_missing();
+                self.sending().1.reinject_missing();
             }
             (Mode::Mptcp(k), Signal::Fastclose { key })
                 if key == k.own && self.negotiation.fast_close().is_none() && !self.negotiation.is_over() =>
@@ -162,7 +158,7 @@ impl Connection {
                 self.on_subflow_end(id, reason);
                 if self.config.checksum {
                     // The peer had acknowledged data there that waited for the rest of its mapping, and has now discarded it.
-                    self.reinject_missing();
+                    self.sending().1.reinject_missing();
                 }
             }
         }
@@ -184,11 +180,13 @@ impl Connection {
             let (iss, una) = (s.iss, s.sender.una);
             self.send.acknowledge_plain(self.fallback.tx(iss, una));
             if window_is_new {
-                self.move_peer_edge(self.fallback.tx(iss, Seq::unwrap(seg.ack, una)) + window);
+                let edge = self.fallback.tx(iss, Seq::unwrap(seg.ack, una)) + window;
+                self.paths.move_edge(edge, &mut self.send, &mut self.timers);
             }
             // RFC 9293 3.10.7.4: a retransmission tells of no window, as it is older than the last one that did. What it acknowledges lay
             // within the window even so: a probe that the peer has taken.
-            self.move_peer_edge(self.send.edge().max(self.send.una()));
+            let edge = self.send.edge().max(self.send.una());
+            self.paths.move_edge(edge, &mut self.send, &mut self.timers);
             return;
         };
         // RFC 8684 3.3.1, 3.3.2: the window counts from the DATA_ACK. For a segment without DATA_ACK it is unknown how much had arrived when it
@@ -209,7 +207,8 @@ impl Connection {
             self.take_signal(now, id, &k, &seg.options.signal);
         }
         if ack <= self.send.max_ack() {
-            self.move_peer_edge(self.send.edge().max(ack + window));
+            let edge = self.send.edge().max(ack + window);
+            self.paths.move_edge(edge, &mut self.send, &mut self.timers);
         }
     }
 
@@ -235,10 +234,20 @@ impl Connection {
         }
         // 3.7: an infinite mapping is "on the first new packet". Without payload, a mapping of no octets maps nothing.
         if let Some(m) = dss.mapping.filter(|m| m.len == 0 && !dss.data_fin && seg.payload.len > 0) {
-            self.take_infinite(id, k, &m);
+            let s = &self.paths.subflows[id];
+            let seq = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
+            let data = k.mapped_offset(&m, self.recv.nxt());
+            if data > self.recv.nxt() || self.fallback.contradicts((seq, data)) {
+                // The data before the infinite mapping would never arrive, or it is not where the checksum failed.
+                self.reset(id, EndReason::Middlebox, Signal::None, permanent(ResetReason::MIDDLEBOX));
+            } else {
+                // RFC 8684 3.7: the peer sends an infinite mapping: all data that follows is mapped at once.
+                self.fallback.begin_rx((seq, data));
+                self.fall_back(id, FallbackCause::InfiniteMapping);
+            }
             return None;
         }
-        if let Some(m) = dss.mapping.filter(|m| dss.data_fin && self.is_intact(k, seg, m)) {
+        if let Some(m) = dss.mapping.filter(|m| dss.data_fin && is_intact(&self.config, k, &self.recv, seg, m)) {
             // 3.3.3: the DATA_FIN occupies one octet after the last.
             let start = k.mapped_offset(&m, self.recv.nxt());
             let end = u64::from(m.len).checked_sub(1).and_then(|octets| start.checked_add(octets));
@@ -257,231 +266,23 @@ impl Connection {
         Some(ack)
     }
 
-    /// 3.3.1: the checksum of a DATA_FIN without data covers only the pseudo-header. With data, `verify` checks it together with
-    /// that data.
-    fn is_intact(&self, k: &Keys, seg: &Segment, m: &Mapping) -> bool {
-        let dsn = k.peer_first_dsn.wrapping_add(k.mapped_offset(m, self.recv.nxt()));
-        let sum = dss_pseudo_header(dsn, m.ssn, m.len);
-        seg.payload.len > 0 || !self.config.checksum || m.checksum.is_some_and(|c| sum.plus(Sum(c)).is_valid())
-    }
-
-    /// RFC 8684 3.3.1, 3.3.5: the right edge counts from the DATA_ACK. Data that the peer refused while its window was closed is
-    /// retransmitted at once.
-    #[inline(always)]
-    pub(super) fn move_peer_edge(&mut self, edge: u64) {
-        let moved = self.send.move_edge(edge);
-        if let EdgeMove::Refused(from) = moved {
-            for &id in &self.paths.active {
-                self.paths.subflows[id].sender.reopen(from, edge);
-            }
-        }
-        if moved != EdgeMove::None {
-            self.timers.stop(Timer::Persist);
-        }
-    }
-
+    /// Takes the payload of `seg`, and ends what has to end because of it.
     pub(super) fn take_payload(&mut self, now: Instant, id: SubflowId, seg: &Segment) {
-        let s = &self.paths.subflows[id];
-        let start = Seq::unwrap(seg.seq, s.receiver.rcv_nxt);
-        if s.room_before_fin(start) == 0 {
-            return;
+        let failing = self.fallback.is_failing();
+        let taken = self.receiving().take_payload(now, id, seg);
+        if self.fallback.is_failing() && !failing {
+            // What leaves until the answer comes, a window probe say, must continue what was sent: the peer may be plain TCP by then.
+            self.paths.forget_assigned(&mut self.send);
         }
-        let place = self.data_offset(id, seg, start);
-        let place = place.map(|(data, octets)| (data, octets.min(self.room_before_end(id, start, data))));
-        if place.is_some_and(|(_, octets)| octets == 0) {
-            return;
-        }
-        let Some((data, payload)) = place.and_then(|(data, octets)| Some((data, self.mapped_part(id, seg, octets)?)))
-        else {
-            // Without a mapping the octets have no place in the stream. They are not acknowledged, so the peer retransmits them.
-            self.on_unmapped(id, start);
-            return;
-        };
-        let partial = payload.len < seg.payload.len;
-        let len = payload.len;
-        let Some(end) = data.checked_add(u64::from(len)).filter(|&end| self.recv.accepts(end)) else {
-            // Beyond the window we advertised (RFC 8684 3.3.4; RFC 9293 3.10.7.4, first check, at data level).
-            self.paths.subflows[id].acks.now();
-            return;
-        };
-        if start > self.paths.subflows[id].receiver.rcv_nxt
-            && self.paths.would_hoard(id, len, self.config.receive_buffer)
-        {
-            self.paths.subflows[id].acks.now();
-            return;
-        }
-        if !self.verify(id, seg, payload, start, data) {
-            return;
-        }
-        let fresh = self.recv.arrive(data, end);
-        if self.recv.is_abandoned() && fresh > 0 {
-            self.abort_unread();
-            return;
-        }
-        let before = self.recv.nxt();
-        let kind = if self.config.acknowledgement == Acknowledgement::Coupled {
-            self.take_coupled(now, id, start, data, len)
-        } else {
-            self.take_independent(now, id, Piece { data, len }, start, partial)
-        };
-        let rcv_nxt = self.paths.subflows[id].receiver.rcv_nxt;
-        self.paths.members[id].mappings.forget_below(rcv_nxt);
-        self.paths.members[id].checks.forget_below(rcv_nxt);
-        if kind == ArrivalKind::HeldInSubflow {
-            self.paths.members[id].unmapped.1 = 0;
-        }
-        let intact = payload.offset == data;
-        // Held for a hole of the subflow, or for the rest of its mapping, though all of it had arrived before.
-        let again = fresh == 0 && matches!(kind, ArrivalKind::HeldInSubflow | ArrivalKind::AheadInData);
-        let kind = if again { ArrivalKind::DuplicateInData } else { kind };
-        self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
-        if self.recv.nxt() > before {
-            self.events.note_readable();
-        }
-    }
-
-    /// Number of octets before the end of the peer's stream for a payload at sequence number
-    /// `start` and data offset `data`; `u64::MAX` if neither a DATA_FIN nor a FIN has arrived.
-    /// Octets behind a DATA_FIN (RFC 8684 3.3.3) are ignored like octets behind a FIN. After a
-    /// fallback to TCP only the FIN ends the stream.
-    fn room_before_end(&self, id: SubflowId, start: Seq, data: u64) -> u64 {
-        let end = self.recv.end().filter(|_| !self.negotiation.is_plain());
-        let room = end.map_or(u64::MAX, |end| end.saturating_sub(data));
-        room.min(self.paths.subflows[id].room_before_fin(start))
-    }
-
-    /// Takes a payload whose data offset is known, under coupled acknowledgement.
-    fn take_coupled(&mut self, now: Instant, id: SubflowId, start: Seq, data: u64, len: u32) -> ArrivalKind {
-        let (kind, at_once) = self.place_coupled(id, start, data, len);
-        if kind != ArrivalKind::AheadInData {
-            self.paths.subflows[id].on_payload_done(now, len, at_once);
-        }
-        kind
-    }
-
-    /// Takes a payload whose data offset is known, under independent acknowledgement (RFC 8684 3.3.2). `piece` is the data at
-    /// `start` on its subflow. `partial`: only the first part of the payload can be taken.
-    fn take_independent(
-        &mut self,
-        now: Instant,
-        id: SubflowId,
-        piece: Piece,
-        start: Seq,
-        partial: bool,
-    ) -> ArrivalKind {
-        let s = &mut self.paths.subflows[id];
-        let held_before = s.receiver.has_holes();
-        let next = s.receiver.rcv_nxt;
-        let arrival = s.receiver.accept(start, piece.data, piece.len, self.recv.delivered());
-        let m = &self.paths.members[id];
-        let unverified = self.fallback.has_failed(id) || !m.checks.is_empty() || !m.unverified.is_empty();
-        if unverified {
-            self.paths.hold_unverified(id, next, self.recv.delivered());
-            self.release(id);
-        }
-        let first = self.recv.place_delivered(id);
-        let kind = match arrival {
-            Arrival::Duplicate => ArrivalKind::DuplicateInSubflow,
-            Arrival::Held => ArrivalKind::HeldInSubflow,
-            // In order on its subflow, but its checksum cannot be verified yet.
-            Arrival::InOrder if first.is_none() => ArrivalKind::AheadInData,
-            Arrival::InOrder => ArrivalKind::InOrder,
-        };
-        let kind = match first {
-            None | Some(Placed::InOrder) => kind,
-            Some(Placed::Ahead) => ArrivalKind::AheadInData,
-            Some(Placed::Duplicate) => ArrivalKind::DuplicateInData,
-        };
-        let at_once = arrival != Arrival::InOrder || held_before || partial;
-        self.tune(now, id, piece.len);
-        self.paths.subflows[id].on_payload_done(now, piece.len, at_once);
-        kind
-    }
-
-    /// Data whose verification is settled enters the data stream.
-    pub(super) fn place_delivered(&mut self, id: SubflowId) {
-        let before = self.recv.nxt();
-        self.recv.place_delivered(id);
-        if self.config.acknowledgement == Acknowledgement::Coupled {
-            self.release_parked();
-        }
-        if self.recv.nxt() > before {
-            self.events.note_readable();
-        }
-    }
-
-    /// The part of the payload that can be taken if its first `octets` octets are mapped. With checksums, the sum of a part is
-    /// known only if the segment's own mapping ends with that part.
-    fn mapped_part(&self, id: SubflowId, seg: &Segment, octets: u64) -> Option<Payload> {
-        let payload = seg.payload;
-        let whole = octets >= u64::from(payload.len);
-        if !self.config.checksum || self.fallback.has_failed(id) || self.negotiation.is_plain() {
-            return Some(if whole { payload } else { Payload { len: octets as u32, ..payload } });
-        }
-        let (ssn, len) = match seg.options.mptcp {
-            Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
-                (m.ssn, u32::from(m.len).saturating_sub(data_fin.into()))
+        match taken {
+            Ok(()) => {}
+            Err(Refusal::Reset { signal, reason }) => {
+                self.reset(id, EndReason::Middlebox, signal, permanent(reason));
             }
-            Mptcp::CapableAck { data: Some((len, _)), .. } => (1, u32::from(len)),
-            _ => return whole.then_some(payload),
-        };
-        // What follows the segment's own mapping may be mapped, too, from before. Its checksum is not here, and its octets' sum is in that of
-        // the whole.
-        if len > 0 && len < payload.len && self.paths.subflows[id].mapped_seq(ssn) == seg.seq {
-            let sum = if payload.rest == 0 { payload.sum } else { Sum(payload.sum).plus(Sum(!payload.rest)).0 };
-            return Some(Payload { len, sum, rest: 0, ..payload });
-        }
-        whole.then_some(payload)
-    }
-
-    /// The data offset of the payload of `seg`, and how many octets from there on are mapped contiguously.
-    pub(super) fn data_offset(&mut self, id: SubflowId, seg: &Segment, start: Seq) -> Option<(u64, u64)> {
-        let all = u64::from(seg.payload.len);
-        let Mode::Mptcp(k) = *self.negotiation.mode() else {
-            let s = &self.paths.subflows[id];
-            let infinite = match (self.fallback.untold_keys(), seg.options.mptcp) {
-                (Some(keys), Mptcp::Dss(Dss { mapping: Some(m @ Mapping { len: 0, .. }), .. })) => Some((
-                    Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt),
-                    keys.mapped_offset(&m, self.recv.nxt()),
-                )),
-                _ => None,
-            };
-            let told = self.fallback.is_told(Seq::unwrap(seg.ack, s.sender.una), infinite, self.recv.nxt());
-            return if told { self.plain_place(start, all) } else { None };
-        };
-        if self.fallback.has_failed(id) {
-            // 3.7: after a fallback, one infinite mapping covers everything, whatever mappings say.
-            return self.plain_place(start, all);
-        }
-        let s = &self.paths.subflows[id];
-        let noted = match seg.options.mptcp {
-            Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) => {
-                self.paths.members[id].mapping_received = true;
-                let data = k.mapped_offset(&m, self.recv.nxt());
-                let octets = u64::from(m.len).saturating_sub(u64::from(data_fin));
-                let at = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
-                if at == start && octets == all {
-                    return Some((data, all));
-                }
-                octets == 0 || self.note_mapping(id, &k, seg, at, data, octets)
+            Err(Refusal::Unread) => {
+                self.abort();
+                self.events.push_back(Event::Aborted(EndReason::Unread));
             }
-            // 3.1: the first data after the handshake maps to the first data sequence number.
-            Mptcp::CapableAck { data: Some((octets, _)), .. } => {
-                self.paths.members[id].mapping_received = true;
-                let (first, data) = (s.first_peers(), u64::from(s.fast_open.rx));
-                if start == first && u64::from(octets) == all {
-                    return Some((data, all));
-                }
-                self.note_mapping(id, &k, seg, first, data, octets.into())
-            }
-            _ => true,
-        };
-        if noted { self.paths.members[id].mappings.find(start) } else { None }
-    }
-
-    /// Plain TCP: the data offset of the sequence number `start`, with `all` octets mapped.
-    fn plain_place(&self, start: Seq, all: u64) -> Option<(u64, u64)> {
-        let irs = self.paths.subflows[self.fallback.subflow()].irs;
-        self.fallback.rx(irs, start).map(|data| (data, all))
+        }
     }
 }

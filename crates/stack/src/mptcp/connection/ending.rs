@@ -11,14 +11,11 @@
 use super::{Connection, Outgoing};
 use crate::event::{EndReason, Event, SubflowId};
 use crate::mptcp::handshake::{FastClose, Keys};
-use crate::mptcp::negotiation::Mode;
+use crate::mptcp::negotiation::{FASTCLOSE_RETRIES, Mode};
 use crate::mptcp::timers::Timer;
-use crate::segment::{Flags, Mptcp, Options, ResetReason, Segment, Signal, TcpRst};
+use crate::segment::{Mptcp, ResetReason, Signal, TcpRst};
 use crate::tcp::subflow::State;
 use crate::time::Instant;
-
-/// 3.5: "a RECOMMENDED number is 3".
-const FASTCLOSE_RETRIES: u32 = 3;
 
 /// What CLOSE does with our data that is not delivered yet: the socket option SO_LINGER.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +24,11 @@ pub enum Linger {
     Deliver,
     /// Discard the data and abort the connection: a linger time of zero.
     Abort,
+}
+
+/// A reset with this reason: trying again would not help.
+pub(super) fn permanent(reason: ResetReason) -> Option<TcpRst> {
+    Some(TcpRst { transient: false, reason })
 }
 
 impl Connection {
@@ -42,41 +44,21 @@ impl Connection {
             self.events.push_back(Event::Closed);
         } else if linger == Linger::Abort {
             self.abort();
-        } else if self.readable() > 0 {
-            self.abort_unread();
+        } else if self.inbound().readable() > 0 {
+            // RFC 1122 4.2.2.13: "its TCP SHOULD send a RST to show that data was lost".
+            self.abort();
+            self.events.push_back(Event::Aborted(EndReason::Unread));
         } else {
             self.shutdown_write();
             self.recv.abandon(&mut self.fast);
         }
     }
 
-    /// RFC 1122 4.2.2.13: "its TCP SHOULD send a RST to show that data was lost".
-    pub(super) fn abort_unread(&mut self) {
-        self.abort();
-        self.events.push_back(Event::Aborted(EndReason::Unread));
-    }
-
     /// Ends `id` with a RST, unless the peer has never heard of the subflow or expects its end anyway (RFC 9293 3.10.5).
     pub(super) fn reset(&mut self, id: SubflowId, end: EndReason, signal: Signal, tcp_rst: Option<TcpRst>) {
-        self.send_reset(id, signal, tcp_rst);
+        self.paths.send_reset(id, signal, tcp_rst);
         self.paths.subflows[id].end(end);
         self.on_subflow_end(id, end);
-    }
-
-    fn send_reset(&mut self, id: SubflowId, signal: Signal, tcp_rst: Option<TcpRst>) {
-        let s = &mut self.paths.subflows[id];
-        if matches!(s.state, State::Closed | State::SynSent | State::Closing | State::LastAck | State::TimeWait) {
-            return;
-        }
-        let flags = Flags::RST.with(Flags::ACK);
-        let (seq, ack) = (s.sender.nxt.wire(), s.receiver.rcv_nxt.wire());
-        let options = Options { signal, tcp_rst, ..Options::default() };
-        s.set_reset(Segment { seq, ack, flags, options, ..Segment::default() });
-    }
-
-    /// RFC 8684 3.2: a join that fails to authenticate is reset, without any other effect.
-    pub(super) fn refuse(&mut self, id: SubflowId, reason: ResetReason) {
-        self.reset(id, EndReason::Refused, Signal::None, Some(TcpRst { transient: false, reason }));
     }
 
     /// Ends the connection at once (RFC 9293 3.10.5): a RST with MP_FASTCLOSE (RFC 8684 3.5, option R) on every subflow that the
@@ -90,21 +72,14 @@ impl Connection {
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
             if self.paths.subflows[id].state != State::Closed {
-                self.send_reset(id, signal, None);
+                self.paths.send_reset(id, signal, None);
                 self.paths.subflows[id].end(EndReason::Reset);
                 self.paths.end(id, &mut self.fast);
             }
         }
-        self.negotiation.end_fast_close();
-        self.end_timers();
-    }
-
-    /// The connection is over: stops its timers and sends no more keep-alives.
-    pub(super) fn end_timers(&mut self) {
+        self.negotiation.end_fast_close(&mut self.timers);
         self.negotiation.end(&mut self.fast);
-        self.timers.stop_all();
-        self.send.stop_retransmission(&mut self.timers);
-        self.paths.members.iter_mut().for_each(|m| m.suspicion = None);
+        self.sending().1.stop_timers();
     }
 
     /// Ends the connection at once, with confirmation (RFC 8684 3.5, option A): MP_FASTCLOSE on an acknowledgement of one
@@ -117,7 +92,8 @@ impl Connection {
             self.abort();
             return;
         };
-        self.end_timers();
+        self.negotiation.end(&mut self.fast);
+        self.sending().1.stop_timers();
         for k in 0..self.paths.active.len() {
             let other = self.paths.active[k];
             if other != id && self.paths.subflows[other].state != State::Closed {
@@ -129,14 +105,12 @@ impl Connection {
         self.timers.set(Timer::FastClose, Instant::ZERO);
     }
 
-    /// Nothing more is to be said of MP_FASTCLOSE.
-    pub(super) fn forget_fast_close(&mut self) {
-        self.negotiation.end_fast_close();
-        self.timers.stop(Timer::FastClose);
-    }
-
-    /// MP_FASTCLOSE on an acknowledgement, for the first time or repeated.
+    /// FASTCLOSE_WAIT: the RSTs of the other subflows, and MP_FASTCLOSE on an acknowledgement, for the first time or repeated.
     pub(super) fn poll_fast_close(&mut self, now: Instant) -> Option<Outgoing> {
+        let reset = self.composing().poll_resets(now);
+        if reset.is_some() {
+            return reset;
+        }
         let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) =
             (*self.negotiation.mode(), self.negotiation.fast_close())
         else {
@@ -148,20 +122,7 @@ impl Connection {
         // 3.5: repeat after one RTO.
         self.timers.set(Timer::FastClose, now + self.paths.subflows[subflow].rto());
         self.negotiation.fast_close_sent();
-        Some(self.signalling(now, subflow, Mptcp::None, Signal::Fastclose { key: k.peer }))
-    }
-
-    /// 3.5: no repetition was answered: send a RST with MP_FASTCLOSE, for the sake of middleboxes.
-    pub(super) fn end_fast_close(&mut self, now: Instant) {
-        let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) =
-            (*self.negotiation.mode(), self.negotiation.fast_close())
-        else {
-            return;
-        };
-        if self.timers.has_expired(Timer::FastClose, now) && sent > FASTCLOSE_RETRIES {
-            self.forget_fast_close();
-            self.reset(subflow, EndReason::FastClosed, Signal::Fastclose { key: k.peer }, None);
-        }
+        Some(self.composing().signalling(now, subflow, Mptcp::None, Signal::Fastclose { key: k.peer }))
     }
 
     /// 3.5: the peer closes the whole connection: reset every subflow. Without our key the signal is ignored.
@@ -169,8 +130,9 @@ impl Connection {
         if key != k.own || (self.negotiation.is_over() && self.negotiation.fast_close().is_none()) {
             return;
         }
-        let ours = self.negotiation.end_fast_close();
-        self.end_timers();
+        let ours = self.negotiation.end_fast_close(&mut self.timers);
+        self.negotiation.end(&mut self.fast);
+        self.sending().1.stop_timers();
         let explains = self.config.deviations.reason_after_fast_close;
         // The subflow that carried the signal comes first. It may already have ended.
         let mut all = self.paths.active.clone();

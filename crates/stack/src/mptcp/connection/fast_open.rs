@@ -8,10 +8,7 @@
 //! Left out: with Multipath TCP the server sends no data before it has the client's keys (RFC 8684 B.3 shows it doing so); and a
 //! server's data in a SYN/ACK.
 
-use super::{Connection, Outgoing};
-use crate::event::{Event, SendKind, SubflowId};
-use crate::mptcp::handshake::Join;
-use crate::scoreboard::Sent;
+use super::Connection;
 use crate::segment::{Cookie, Options, Segment, Signal};
 use crate::tcp::fast_open::DEFAULT_MSS;
 use crate::time::Instant;
@@ -63,80 +60,13 @@ impl Connection {
             s.acks.done();
         }
         if self.negotiation.is_plain() {
-            self.on_first_established(0);
+            self.paths.connect(0, &mut self.events);
         }
-    }
-
-    /// Octets of data in the client's SYN that were acknowledged with it: at the client ours, at the server the peer's.
-    pub fn fast_opened(&self) -> u32 {
-        let fast = &self.paths.subflows[0].fast_open;
-        fast.tx.max(fast.rx)
-    }
-
-    /// Server: the SYN had the right cookie, or needed none, so that data may flow before the handshake is complete.
-    pub fn is_fast_opened(&self) -> bool {
-        self.paths.subflows[0].fast_open.opened
-    }
-
-    /// Data may leave before the handshake is complete: the client's with its SYN, which has a cookie, or the server's behind its SYN/ACK.
-    pub fn opens_fast(&self) -> bool {
-        let fast = &self.paths.subflows[0].fast_open;
-        fast.opened || fast.carries_data()
     }
 
     /// Client, before the first poll: so many octets can leave with the SYN. An application that must not wait writes no more (a call of
     /// `sendto` with `MSG_FASTOPEN` on a non-blocking socket).
     pub fn syn_room(&self, now: Instant) -> u32 {
-        self.paths.subflows[0].syn_room(now, self.syn_option(0), &self.config)
-    }
-
-    /// Data for the SYN that is about to be sent.
-    pub(super) fn data_for_syn(&self, id: SubflowId) -> u64 {
-        if self.send.nxt() == 0 && self.paths.members[id].join == Join::First { self.send.written() } else { 0 }
-    }
-
-    /// The SYN in `out` was sent, perhaps with data.
-    pub(super) fn note_syn(&mut self, now: Instant, id: SubflowId) -> Outgoing {
-        let segment = self.out;
-        let len = segment.payload.len;
-        if len == 0 {
-            return self.control(id, segment);
-        }
-        self.send.sent_with_syn(len);
-        let first = self.paths.subflows[id].iss + 1;
-        self.send.note_run(&Sent::first(first, 0, len, now), id);
-        Outgoing { kind: SendKind::New, transmissions: 1, ..self.control(id, segment) }
-    }
-
-    /// Client: the SYN/ACK says how much of the SYN's data has been taken, and may give a cookie.
-    pub(super) fn on_fast_open_answer(&mut self, id: SubflowId, seg: &Segment) {
-        let fast = self.paths.subflows[id].fast_open;
-        if fast.option.is_none() {
-            return;
-        }
-        // What it has not taken is still to be sent, before any FIN.
-        self.send.taken_with_syn(fast.tx);
-        self.paths.subflows[id].close &= self.send.nxt() == self.send.written();
-        // 4.2.2: they leave with the first ACK, so a small rest does not wait (Nagle's algorithm is about new data).
-        self.distribution.cork_mut().push(fast.sent.into(), &mut self.fast);
-        // RFC 8684 B.2: data sequence numbers begin after them.
-        self.negotiation.skip_syn_data(self.send.una());
-        let given = match seg.options.signal {
-            // One that was not asked for is not kept.
-            Signal::FastOpen(cookie) if !cookie.is_request() && !fast.bare => Some(cookie),
-            _ => None,
-        };
-        // 4.2.2: "a Fast Open option, an MSS option, or both, update the corresponding cookie and MSS information in the cookie cache".
-        // Without cookies the MSS is kept beside the request for one.
-        let known = fast.option.filter(|_| fast.carries_data() && seg.options.mss.is_some());
-        if let Some(cookie) = given.or(known) {
-            self.events.push_back(Event::FastOpenCookie { cookie, mss: seg.options.mss });
-        }
-        let given = given.is_some();
-        // With another cookie it says why it has not taken the data, and what to do.
-        if !given && fast.tx == 0 && (fast.sent > 0 || self.paths.subflows[id].has_lost_syn()) {
-            // RFC 7413 4.1.3.1: "the server not acknowledging the data in the SYN"; 4.2.1: one that does not answer the option.
-            self.events.push_back(Event::FastOpenRefused);
-        }
+        self.paths.subflows[0].syn_room(now, self.paths.syn_option(0, &self.negotiation, &self.config), &self.config)
     }
 }

@@ -1,11 +1,13 @@
 //! What the two handshakes of RFC 8684 require of arriving segments: keys, tokens, HMACs, and fallback to plain TCP.
 
 use super::Connection;
-use crate::event::{EndReason, Event, FallbackCause, SubflowId};
+use super::ending::permanent;
+use crate::event::{EndReason, FallbackCause, SubflowId};
 use crate::mptcp::handshake::{Join, Keys};
 use crate::mptcp::keys;
-use crate::mptcp::negotiation::Mode;
-use crate::segment::{Flags, Mptcp, ResetReason, Segment, Signal, TcpRst};
+use crate::mptcp::negotiation::{Mode, ThirdAck};
+use crate::mptcp::paths::Options;
+use crate::segment::{Mptcp, ResetReason, Segment, Signal, TcpRst};
 use crate::tcp::subflow::State;
 use crate::time::Instant;
 
@@ -28,21 +30,25 @@ impl Connection {
                     }
                 }
                 if handshake_done {
-                    self.on_fast_open_answer(id, seg);
+                    let (distribution, mut w) = self.sending();
+                    if distribution.on_fast_open_answer(&mut w, id, seg) {
+                        // RFC 8684 B.2: data sequence numbers begin after the data in the SYN.
+                        self.negotiation.skip_syn_data(self.send.una());
+                    }
                 }
                 self.send.begin_window(u64::from(seg.window));
                 if handshake_done {
-                    self.on_first_established(id);
+                    self.paths.connect(id, &mut self.events);
                 }
             }
             (Join::SynSent { nonce }, Mode::Mptcp(k)) => {
                 let Mptcp::JoinSynAck { hmac, nonce: theirs, backup, .. } = seg.options.mptcp else {
                     // RFC 8684 3.2, 3.7: this path removes the options.
-                    self.refuse(id, ResetReason::MIDDLEBOX);
+                    self.reset(id, EndReason::Refused, Signal::None, permanent(ResetReason::MIDDLEBOX));
                     return;
                 };
                 if hmac != keys::truncate_64(&keys::join_hmac(k.peer, k.own, theirs, nonce)) {
-                    self.refuse(id, ResetReason::MPTCP);
+                    self.reset(id, EndReason::Refused, Signal::None, permanent(ResetReason::MPTCP));
                     return;
                 }
                 self.paths.members[id].peer_backup = backup;
@@ -50,110 +56,67 @@ impl Connection {
                 let retry_at = now + self.paths.subflows[id].sender.rtt.rto();
                 self.paths.members[id].join = Join::AwaitAck { hmac, retry_at, tries: 1 };
             }
-            _ => self.refuse(id, ResetReason::MPTCP),
+            _ => self.reset(id, EndReason::Refused, Signal::None, permanent(ResetReason::MPTCP)),
         }
-    }
-
-    /// 3.1: the peer repeats its SYN without MP_CAPABLE, because it has seen no answer to its SYNs with MP_CAPABLE.
-    pub(super) fn is_plain_again(&self, id: SubflowId, seg: &Segment) -> bool {
-        let negotiating = matches!(self.negotiation.mode(), Mode::Negotiating { .. })
-            && self.paths.subflows[id].state == State::SynReceived;
-        let syn = seg.flags.has(Flags::SYN) && !seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::RST);
-        let again = seg.seq == self.paths.subflows[id].irs.wire();
-        negotiating
-            && self.paths.members[id].join == Join::First
-            && syn
-            && again
-            && !matches!(seg.options.mptcp, Mptcp::CapableSyn { .. })
-    }
-
-    pub(super) fn on_first_established(&mut self, id: SubflowId) {
-        self.paths.members[id].ready = true;
-        self.events.push_back(Event::Connected);
-        self.events.push_back(Event::SubflowEstablished(id));
     }
 
     /// The MPTCP part of a segment's acceptance test. Returns false if the segment must be dropped.
     pub(super) fn authenticate(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
         let in_syn_received = self.paths.subflows[id].state == State::SynReceived;
         match (self.paths.members[id].join, *self.negotiation.mode()) {
-            (Join::First, Mode::Negotiating { own_key }) => self.take_keys(id, seg, own_key),
-            (Join::First, Mode::Mptcp(_)) => self.check_options(id, seg),
+            (Join::First, Mode::Negotiating { .. }) => {
+                let in_syn = self.paths.subflows[id].fast_open.rx;
+                match self.negotiation.take_third_ack(seg, in_syn, &mut self.fast) {
+                    ThirdAck::Keys { checksum } => self.config.checksum |= checksum,
+                    ThirdAck::Plain => self.never_multipath(id, FallbackCause::ThirdAck),
+                    ThirdAck::Other => {}
+                    ThirdAck::Unusable => return false,
+                }
+                return true;
+            }
             (Join::SynReceived { nonce, peer_nonce }, Mode::Mptcp(k)) => {
                 let Mptcp::JoinAck { hmac } = seg.options.mptcp else { return !in_syn_received };
-                let want = keys::truncate_160(&keys::join_hmac(k.peer, k.own, peer_nonce, nonce));
-                self.take_join_ack(id, hmac == want)
+                let authentic = hmac == keys::truncate_160(&keys::join_hmac(k.peer, k.own, peer_nonce, nonce));
+                // 3.7: a connection whose checksum has failed is about to fall back to plain TCP.
+                let failing = self.fallback.is_failing();
+                // RFC 8684 3.2: a join that fails to authenticate is reset, without any other effect.
+                if !authentic || failing || self.paths.are_full(self.config.subflow_limit) {
+                    let reason = match (authentic, failing) {
+                        (false, _) => ResetReason::MPTCP,
+                        (true, true) => ResetReason::MIDDLEBOX,
+                        (true, false) => ResetReason::RESOURCES,
+                    };
+                    let tcp_rst = TcpRst { transient: reason == ResetReason::RESOURCES, reason };
+                    self.reset(id, EndReason::Refused, Signal::None, Some(tcp_rst));
+                    return false;
+                }
+                self.paths.join(id, &mut self.events);
+                // 3.2: the fourth ACK allows the initiator to send data.
+                self.paths.subflows[id].acks.now();
+                return true;
             }
             (Join::AwaitAck { .. }, _) => {
-                self.paths.members[id].join = Join::Done;
-                self.establish_join(id);
-                true
+                self.paths.join(id, &mut self.events);
+                return true;
             }
             (Join::Done, _) => {
                 if matches!(seg.options.mptcp, Mptcp::JoinAck { .. }) && self.paths.subflows[id].may_repeat(now) {
                     self.paths.subflows[id].acks.now();
                 }
-                self.negotiation.is_plain() || self.check_options(id, seg)
-            }
-            _ => true,
-        }
-    }
-
-    /// The third ACK of the first subflow, with both keys (3.1).
-    fn take_keys(&mut self, id: SubflowId, seg: &Segment, own_key: u64) -> bool {
-        match seg.options.mptcp {
-            Mptcp::CapableAck { sender_key, receiver_key, checksum, .. } => {
-                if receiver_key != own_key || sender_key == own_key {
-                    return false;
+                if self.negotiation.is_plain() {
+                    return true;
                 }
-                let mut keys = Keys::new(own_key, sender_key);
-                // B.2: data in the SYN have no data sequence numbers.
-                let in_syn = self.paths.subflows[id].fast_open.rx;
-                keys.peer_first_dsn = keys.peer_first_dsn.wrapping_sub(u64::from(in_syn));
-                self.negotiation.agree(keys, true, &mut self.fast);
-                self.config.checksum |= checksum;
-                true
             }
-            // The keys are still missing. They arrive with a retransmission of the third ACK, or with the first data (3.1).
-            Mptcp::Dss(_) => false,
-            _ => {
-                // RFC 8684 3.1, 3.7: the option was lost on the path, so plain TCP.
-                if seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::SYN) {
-                    self.never_multipath(id, FallbackCause::ThirdAck);
-                }
-                true
+            (Join::First, Mode::Mptcp(_)) => {}
+            _ => return true,
+        }
+        match self.paths.judge_options(id, seg, &self.send) {
+            Options::Pass => return true,
+            Options::Lost => return self.fall_back(id, FallbackCause::Options),
+            Options::Stripped => {
+                self.reset(id, EndReason::Middlebox, Signal::None, permanent(ResetReason::MIDDLEBOX));
             }
         }
-    }
-
-    /// The third ACK of a join (3.2). `authentic`: its HMAC is right.
-    fn take_join_ack(&mut self, id: SubflowId, authentic: bool) -> bool {
-        if !authentic {
-            self.refuse(id, ResetReason::MPTCP);
-            return false;
-        }
-        if self.fallback.is_failing() {
-            // 3.7: the connection is about to fall back to plain TCP.
-            self.refuse(id, ResetReason::MIDDLEBOX);
-            return false;
-        }
-        if self.is_full() {
-            let tcp_rst = TcpRst { transient: true, reason: ResetReason::RESOURCES };
-            self.reset(id, EndReason::Refused, Signal::None, Some(tcp_rst));
-            return false;
-        }
-        self.paths.members[id].join = Join::Done;
-        self.establish_join(id);
-        // 3.2: the fourth ACK allows the initiator to send data.
-        self.paths.subflows[id].acks.now();
-        true
-    }
-
-    pub(super) fn establish_join(&mut self, id: SubflowId) {
-        self.paths.members[id].ready = true;
-        self.events.push_back(Event::SubflowEstablished(id));
-        if self.paths.members[id].peer_backup {
-            self.events.push_back(Event::Priority { subflow: id, backup: true });
-        }
+        false
     }
 }

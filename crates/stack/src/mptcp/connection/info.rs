@@ -13,8 +13,8 @@ impl Connection {
     pub fn info(&self, now: Instant, id: SubflowId) -> Info {
         let mut info = self.paths.subflows[id].info();
         info.times = self.distribution.times(now);
-        info.unsent = self.unsent();
-        info.unread = self.readable();
+        info.unsent = self.outbound().unsent();
+        info.unread = self.inbound().readable();
         info.peer_window = self.send.edge().saturating_sub(self.send.una());
         info.keepalives = self.paths.members[id].keepalives;
         info.last_heard = self.liveness.is_on().then(|| now.since(self.paths.members[id].heard));

@@ -5,55 +5,58 @@ use crate::config::KeepAlive;
 use crate::mptcp::timers::Timer;
 use crate::time::{Duration, Instant};
 
+/// What the application may change at run time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Setting {
+    /// Switches Nagle's algorithm off (`true`) or on (RFC 9293 3.7.4: "MUST be a way for an application
+    /// to disable the Nagle algorithm on an individual connection"). What is written already leaves at
+    /// once when it is switched off, even if the connection is corked.
+    NoDelay(bool),
+    /// While `true`, a segment that is not full-sized waits for more data or for the end of the cork,
+    /// whatever [`Setting::NoDelay`] says. It does not wait if nothing can follow it (after
+    /// [`Connection::shutdown_write`]), nor, with nothing in flight, for longer than a retransmission
+    /// timeout: that is the override timeout of RFC 9293 3.8.6.2.1. Afterwards what is left goes by
+    /// Nagle's algorithm.
+    Cork(bool),
+    /// Sets [`user_timeout`](crate::config::Config::user_timeout). If data is unacknowledged, the timeout
+    /// starts anew.
+    UserTimeout(Option<Duration>),
+    /// Sets [`syn_retries`](crate::config::Config::syn_retries). SYNs that were already retransmitted
+    /// count towards the new limit.
+    SynRetries(Option<u32>),
+    /// Sets [`keepalive`](crate::config::Config::keepalive). The idle time of every subflow starts anew.
+    KeepAlive(Option<KeepAlive>),
+}
+
 impl Connection {
-    /// Switches Nagle's algorithm off or on (RFC 9293 3.7.4: "MUST be a way for an application to disable the Nagle algorithm on an
-    /// individual connection"). What is written already leaves at once when it is switched off, even if the connection is corked.
-    pub fn set_no_delay(&mut self, on: bool) {
-        self.config.nagle = !on;
-        self.distribution.cork_mut().push(if on { self.send.written() } else { 0 }, &mut self.fast);
-    }
-
-    /// While `on`, a segment that is not full-sized waits for more data or for the end of the cork, whatever
-    /// [`Connection::set_no_delay`] says. It does not wait if nothing can follow it (after [`Connection::shutdown_write`]), nor, with
-    /// nothing in flight, for longer than a retransmission timeout: that is the override timeout of RFC 9293 3.8.6.2.1. Afterwards
-    /// what is left goes by Nagle's algorithm.
-    pub fn set_cork(&mut self, on: bool) {
-        self.distribution.cork_mut().set(on, &mut self.fast);
-        if !on {
-            self.timers.stop(Timer::Persist);
-            if !self.config.nagle {
-                self.distribution.cork_mut().push(self.send.written(), &mut self.fast);
+    /// Changes a setting at `now`.
+    pub fn set(&mut self, now: Instant, setting: Setting) {
+        match setting {
+            Setting::NoDelay(on) => {
+                self.config.nagle = !on;
+                self.distribution.cork_mut().push(if on { self.send.written() } else { 0 }, &mut self.fast);
             }
-        }
-    }
-
-    /// Sets [`user_timeout`](crate::config::Config::user_timeout). If data is unacknowledged, the
-    /// timeout restarts at `now`.
-    pub fn set_user_timeout(&mut self, now: Instant, timeout: Option<Duration>) {
-        self.config.user_timeout = timeout;
-        self.liveness.configure(&self.config, true, &mut self.fast);
-        self.watch(now);
-    }
-
-    /// Sets [`syn_retries`](crate::config::Config::syn_retries). SYNs that were already
-    /// retransmitted count towards the new limit.
-    pub fn set_syn_retries(&mut self, most: Option<u32>) {
-        self.config.syn_retries = most;
-    }
-
-    /// Sets [`keepalive`](crate::config::Config::keepalive). The idle time of every subflow starts
-    /// anew at `now`.
-    pub fn set_keepalive(&mut self, now: Instant, keepalive: Option<KeepAlive>) {
-        self.config.keepalive = keepalive;
-        self.liveness.configure(&self.config, false, &mut self.fast);
-        self.paths.restart_keepalives(now, &mut self.fast);
-        self.watch(now);
-    }
-
-    /// The override timeout has passed for what the cork holds.
-    pub(super) fn override_cork(&mut self, now: Instant) {
-        if self.distribution.cork().is_on() && self.timers.has_expired(Timer::Persist, now) {
-            self.distribution.cork_mut().push(self.send.written(), &mut self.fast);
+            Setting::Cork(on) => {
+                self.distribution.cork_mut().set(on, &mut self.fast);
+                if !on {
+                    self.timers.stop(Timer::Persist);
+                    if !self.config.nagle {
+                        self.distribution.cork_mut().push(self.send.written(), &mut self.fast);
+                    }
+                }
+            }
+            Setting::UserTimeout(timeout) => {
+                self.config.user_timeout = timeout;
+                self.liveness.configure(&self.config, true, &mut self.fast);
+                self.watch(now);
+            }
+            Setting::SynRetries(most) => self.config.syn_retries = most,
+            Setting::KeepAlive(keepalive) => {
+                self.config.keepalive = keepalive;
+                self.liveness.configure(&self.config, false, &mut self.fast);
+                self.paths.restart_keepalives(now, &mut self.fast);
+                self.watch(now);
+            }
         }
     }
 }

@@ -6,17 +6,16 @@ use crate::mptcp::handshake::{Join, Member};
 use crate::mptcp::negotiation::JoinRefusal;
 use crate::mptcp::recv_stream::window_shift;
 use crate::segment::{Mptcp, ResetReason, Segment, TcpRst};
-use crate::tcp::subflow::{State, Subflow};
-
-/// Maximum number of half-open joins, whose third ACK is still missing: as many as there may be subflows.
-const HALF_OPEN: usize = 255;
+use crate::tcp::subflow::Subflow;
 
 impl Connection {
     /// Returns why [`Connection::open_subflow`] to the peer's address `remote_id` would open
     /// nothing now; `None` if it would open a subflow. Without `remote_id`, the address is left out
     /// of account.
     pub fn join_refusal(&self, remote_id: Option<u8>) -> Option<JoinRefusal> {
-        self.negotiation.join_refusal(remote_id).or_else(|| self.is_full().then_some(JoinRefusal::Full))
+        self.negotiation
+            .join_refusal(remote_id)
+            .or_else(|| self.paths.are_full(self.config.subflow_limit).then_some(JoinRefusal::Full))
     }
 
     /// Opens a further subflow from our address `local_id` to the peer's address `remote_id`, as a backup if `backup`. Returns
@@ -50,10 +49,14 @@ impl Connection {
         if !self.negotiation.is_multipath() || self.fallback.is_failing() {
             return refused(true, ResetReason::MPTCP);
         }
-        if self.is_full() {
+        if self.paths.are_full(self.config.subflow_limit) {
             return refused(true, ResetReason::RESOURCES);
         }
-        self.make_room();
+        if let Some(oldest) = self.paths.crowded_out() {
+            // Its peer is not told, since it may not exist.
+            self.paths.subflows[oldest].end(EndReason::Refused);
+            self.on_subflow_end(oldest, EndReason::Refused);
+        }
         let (iss, nonce) = self.paths.draw();
         let id = self.paths.next_number();
         let subflow = Subflow::accept(id, &self.config, iss, window_shift(&self.config), syn);
@@ -67,24 +70,5 @@ impl Connection {
     /// [`crate::host::Endpoint`] derives the offset from the 4-tuple and a secret.
     pub fn shift_timestamps(&mut self, id: SubflowId, offset: u32) {
         self.paths.subflows[id].shift_timestamps(offset);
-    }
-
-    /// The limit of subflows is reached. Half-open joins do not count.
-    pub(super) fn is_full(&self) -> bool {
-        let open = self.paths.active().filter(|(s, m)| s.state != State::Closed && !m.is_half_open());
-        open.count() >= self.config.subflow_limit
-    }
-
-    /// Makes room for one more half-open join by dropping the oldest one. Its peer is not told, since it may not exist.
-    pub(super) fn make_room(&mut self) {
-        // Remove the joins dropped before. A join dropped now keeps its number until the driver has seen the event.
-        self.paths.remove_closed();
-        let half_open = self.paths.active().filter(|(s, m)| s.state != State::Closed && m.is_half_open());
-        let crowded = half_open.clone().count() >= HALF_OPEN;
-        let oldest = half_open.map(|(s, _)| s.id).next();
-        if let Some(oldest) = oldest.filter(|_| crowded) {
-            self.paths.subflows[oldest].end(EndReason::Refused);
-            self.on_subflow_end(oldest, EndReason::Refused);
-        }
     }
 }

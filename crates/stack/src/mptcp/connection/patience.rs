@@ -9,26 +9,16 @@
 //!
 //! [`Liveness`]: crate::mptcp::liveness::Liveness
 
-use super::{Connection, Outgoing};
-use crate::event::{EndReason, SubflowId};
+use super::Connection;
 use crate::mptcp::negotiation::Mode;
 use crate::mptcp::send_stream::Fin;
-use crate::mptcp::timers::Timer;
-use crate::segment::Signal;
 use crate::tcp::subflow::State;
 use crate::time::Instant;
 
 impl Connection {
     /// Re-arms the user timeout after a transmission, an acknowledgement or a changed setting.
     pub(super) fn watch(&mut self, now: Instant) {
-        let watches = self.config.user_timeout.is_some() && !self.negotiation.is_over();
-        let owed = watches && self.is_owed_an_answer();
-        self.liveness.watch(now, owed.then(|| (self.send.una(), self.paths.is_handshaking())));
-    }
-
-    /// Returns true if something that was sent is not acknowledged: data, the SYN of the
-    /// connection, or the end of the stream.
-    fn is_owed_an_answer(&self) -> bool {
+        // Data, the SYN of the connection or the end of the stream is not acknowledged.
         let ending = match *self.negotiation.mode() {
             Mode::Tcp => {
                 let state = self.paths.subflows[self.fallback.subflow()].state;
@@ -36,51 +26,8 @@ impl Connection {
             }
             _ => matches!(self.send.fin(), Fin::Sent { .. }),
         };
-        self.send.is_outstanding() || ending || self.paths.awaits_syn_ack()
-    }
-
-    /// When the user timeout expires, the next keep-alive is due, or a subflow is given up.
-    pub(super) fn watch_deadline(&self) -> Instant {
-        let keepalives = self.paths.active.iter().filter_map(|&id| self.keepalive_at(id));
-        keepalives.fold(self.liveness.deadline(self.config.user_timeout), Instant::min)
-    }
-
-    /// When the next keep-alive on `id` is due; `None` if it sends none now. MUST-26: none while
-    /// something is outstanding, nor while a closed window is probed.
-    fn keepalive_at(&self, id: SubflowId) -> Option<Instant> {
-        let keep = self.config.keepalive?;
-        let ends = self.negotiation.is_over() || self.negotiation.fast_close().is_some();
-        if ends || (self.timers.runs(Timer::Persist) && self.paths.active.len() == 1) {
-            return None;
-        }
-        self.paths.keepalive_at(id, &keep)
-    }
-
-    /// A keep-alive, if one is due (RFC 9293 3.8.4).
-    pub(super) fn poll_keepalives(&mut self, now: Instant) -> Option<Outgoing> {
-        let due = |&&id: &&SubflowId| {
-            self.keepalive_at(id).is_some_and(|at| at <= now) && !self.paths.is_given_up(now, id, &self.config)
-        };
-        let id = *self.paths.active.iter().find(due)?;
-        self.paths.note_keepalive(now, id);
-        let window = self.window(id);
-        self.out = self.paths.subflows[id].make_keepalive(now, window);
-        Some(self.complete(id, self.control_option(id), Signal::None))
-    }
-
-    /// Runs what is due: the user timeout, and the end of subflows whose peer does not answer
-    /// keep-alives.
-    pub(super) fn on_watch_timer(&mut self, now: Instant) {
-        if !self.negotiation.is_over() && self.liveness.take_expired(now, self.config.user_timeout) {
-            // RFC 9293 3.10.8: "connection aborted due to user timeout".
-            return self.give_up();
-        }
-        for k in 0..self.paths.active.len() {
-            let id = self.paths.active[k];
-            let due = self.keepalive_at(id).is_some_and(|at| at <= now);
-            if due && self.paths.is_given_up(now, id, &self.config) {
-                self.reset(id, EndReason::TimedOut, Signal::None, None);
-            }
-        }
+        let waits = self.send.is_outstanding() || ending || self.paths.awaits_syn_ack();
+        let owed = waits && self.config.user_timeout.is_some() && !self.negotiation.is_over();
+        self.liveness.watch(now, owed.then(|| (self.send.una(), self.paths.is_handshaking())));
     }
 }

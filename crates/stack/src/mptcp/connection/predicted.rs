@@ -19,16 +19,15 @@
 //! changes nothing else that a poll depends on. A predicted acknowledgement changes nothing but its
 //! own subflow either, so that data flows on, and the next poll looks at that one.
 
-use super::{Connection, Outgoing};
+use super::Connection;
 use crate::config::Acknowledgement;
 use crate::config::DSS_ROOM;
-use crate::event::{ArrivalKind, Event, SubflowId};
-use crate::mptcp::dss::Placed;
+use crate::event::{ArrivalKind, SubflowId};
 use crate::mptcp::handshake::{Join, Member};
 use crate::mptcp::negotiation::Mode;
 use crate::mptcp::send_stream::Fin;
 use crate::mptcp::timers::Timer;
-use crate::segment::{DataAck, Dss, Mptcp, Segment};
+use crate::segment::{Dss, Mptcp, Segment};
 use crate::shortcut::Shortcut;
 use crate::tcp::subflow::{State, Subflow};
 use crate::time::Instant;
@@ -82,33 +81,11 @@ impl Connection {
             && !self.liveness.is_on()
             && !self.config.checksum
             && self.config.acknowledgement != Acknowledgement::Coupled;
-        if negotiated
-            && all_acked
-            && open
-            && no_signals
-            && no_failure
-            && predictable
-            && self.paths.active().all(|of| self.is_settled(of))
-        {
+        if negotiated && all_acked && open && no_signals && no_failure && predictable && self.paths.are_settled() {
             let no_holes = self.paths.active().all(|(s, _)| !s.receiver.has_holes());
             let plain = no_holes && self.paths.active().all(|(s, _)| s.expects_plain_data());
             self.fast.settle(self.other_deadline(), no_holes, plain);
         }
-    }
-
-    /// Nothing about this quiescent subflow has to be signalled to the peer or reported to the driver.
-    fn is_settled(&self, (s, m): (&Subflow, &Member)) -> bool {
-        let view = &self.paths.rows[s.id];
-        let joined = matches!(m.join, Join::First | Join::Done) && !m.has_signal() && m.unverified.is_empty();
-        joined && view.established == m.ready && view.cwnd == s.cwnd()
-    }
-
-    /// The next segment of a quiet connection: the acknowledgement of the data that has arrived.
-    #[inline(always)]
-    pub(super) fn poll_quiet(&mut self, now: Instant) -> Option<Outgoing> {
-        Shortcut::QuietPoll.note();
-        let id = self.fast.take_ack()?;
-        Some(self.next_acknowledgement(now, id))
     }
 
     /// Processes `seg` if it is predicted, as [`Connection::handle_segment`] would, but for the events [`Event::Arrived`] and
@@ -124,26 +101,6 @@ impl Connection {
         if self.fast.is_steady() { self.take_predicted_ack(now, id, seg) } else { None }
     }
 
-    /// The same, with the events.
-    #[inline]
-    pub(super) fn takes_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> bool {
-        let before = self.recv.nxt();
-        match self.handle_predicted(now, id, seg) {
-            None => return false,
-            Some(Predicted::Data { data, len, fresh, kind, intact }) => {
-                self.events.push_back(Event::Arrived { subflow: id, data, len, fresh, kind, intact });
-                if self.recv.nxt() > before {
-                    self.events.note_readable();
-                }
-            }
-            Some(Predicted::Ack { window: Some((cwnd, ssthresh)) }) => {
-                self.events.push_back(Event::Window { subflow: id, cwnd, ssthresh });
-            }
-            Some(Predicted::Ack { window: None }) => {}
-        }
-        true
-    }
-
     /// Processes `seg` if it is what a quiet connection expects.
     #[inline(always)]
     fn take_predicted(&mut self, now: Instant, id: SubflowId, seg: &Segment) -> Option<Predicted> {
@@ -157,11 +114,7 @@ impl Connection {
         let data = match (self.negotiation.mode(), &seg.options.mptcp) {
             (Mode::Tcp, Mptcp::None) if id == self.fallback.subflow() => self.fallback.rx(s.irs, s.receiver.rcv_nxt)?,
             (Mode::Mptcp(k), Mptcp::Dss(Dss { data_ack: Some(ack), mapping: Some(map), data_fin: false })) => {
-                let una_dsn = k.own_first_dsn.wrapping_add(self.send.una());
-                let acknowledged = match *ack {
-                    DataAck::Eight(dsn) => dsn == una_dsn,
-                    DataAck::Four(low) => low == una_dsn as u32,
-                };
+                let acknowledged = k.repeats(*ack, self.send.una());
                 let here = s.mapped_seq(map.ssn) == seg.seq && u32::from(map.len) == seg.payload.len;
                 if !(acknowledged && here && self.negotiation.has_long_dsn() != map.short) {
                     return None;
@@ -192,31 +145,21 @@ impl Connection {
             m.mappings.forget_below(s.receiver.rcv_nxt);
             // An edge that does not move says nothing new: none of our data is in flight.
             if self.send.una() + window > self.send.edge() {
-                self.move_peer_edge(self.send.una() + window);
+                let edge = self.send.una() + window;
+                self.paths.move_edge(edge, &mut self.send, &mut self.timers);
             }
         } else if window_is_new {
             let edge = self.fallback.tx(s.iss, s.sender.una) + window;
             if edge != self.send.edge() {
-                self.move_peer_edge(edge);
+                self.paths.move_edge(edge, &mut self.send, &mut self.timers);
             }
         }
         let intact = seg.payload.offset == data;
-        Some(self.place_predicted(id, (data, len), intact, ack_is_due))
-    }
-
-    /// Octets that are in order on `id` find their place in the stream. `ack_is_due`: there.
-    #[inline(always)]
-    fn place_predicted(&mut self, id: SubflowId, (data, len): (u64, u32), intact: bool, ack_is_due: bool) -> Predicted {
-        let (fresh, placed) = self.recv.take(data, len, id);
-        let kind = match placed {
-            Placed::InOrder => ArrivalKind::InOrder,
-            Placed::Ahead if fresh > 0 => ArrivalKind::AheadInData,
-            Placed::Ahead | Placed::Duplicate => ArrivalKind::DuplicateInData,
-        };
+        let (fresh, kind) = self.recv.take(data, len, id);
         if ack_is_due {
             self.fast.owe_ack(id);
         }
-        Predicted::Data { data, len, fresh: fresh as u32, kind, intact }
+        Some(Predicted::Data { data, len, fresh: fresh as u32, kind, intact })
     }
 
     /// No handshake, close, fallback or signal is in progress, so that an acknowledgement cannot end one; and there is no backup, which it
@@ -275,47 +218,30 @@ impl Connection {
             }
             self.paths.members[id].dss_confirmed |= acks_data && self.send.una() > 0;
             if ack <= self.send.max_ack() && ack + window > self.send.edge() {
-                self.move_peer_edge(ack + window);
+                self.paths.move_edge(ack + window, &mut self.send, &mut self.timers);
             }
         } else {
             let ack = self.fallback.tx(s.iss, s.sender.una);
             self.send.acknowledge_plain(ack);
             if result.window_is_new {
-                self.move_peer_edge(ack + window);
+                self.paths.move_edge(ack + window, &mut self.send, &mut self.timers);
             }
         }
         self.distribution.on_progress(&self.fast, now, id, result.acked, result.lost);
         if self.config.stale_after > 0 {
             self.paths.note_heard(now, id);
-            self.arm_idle_timer(now, self.send.una() > before);
+            let advanced = self.send.una() > before;
+            self.sending().1.arm_idle_timer(now, advanced);
         }
         if idle || self.send.is_retransmitting() {
-            self.arm_data_timer(now);
+            self.sending().1.arm_data_timer(now);
         }
         let (distribution, mut w) = self.sending();
         let window = distribution.renew(&mut w, id);
         // Penalisation may have cut the window of a third subflow meanwhile.
         if let Some(last) = flowing.filter(|_| !self.config.penalisation) {
-            self.keep_flowing(now, last, id);
+            self.paths.keep_flowing(now, last, id, &mut self.timers, &mut self.fast);
         }
         Some(Predicted::Ack { window })
-    }
-
-    /// An acknowledgement has arrived on `id` while new data flowed, last on `last`: data goes on flowing, since nothing has changed on the
-    /// other subflows.
-    #[inline(always)]
-    fn keep_flowing(&mut self, now: Instant, last: SubflowId, id: SubflowId) {
-        let s = &self.paths.subflows[id];
-        if s.is_quiescent() && !s.ack_is_due() {
-            let takes_data = self.paths.members[id].ready && !s.is_stale();
-            if last != id {
-                if self.paths.rows[last].can_send {
-                    self.paths.look(now, last, &mut self.timers);
-                }
-                self.fast.note_other(self.paths.rows[last].can_send);
-            }
-            self.paths.rows[id].can_send = takes_data;
-            self.fast.flow(Some(id));
-        }
     }
 }

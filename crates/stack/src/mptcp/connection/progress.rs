@@ -3,13 +3,13 @@
 use super::Connection;
 use crate::event::{EndReason, Event, SubflowId};
 use crate::mptcp::dss::Mappings;
-use crate::mptcp::handshake::{Join, Member};
+use crate::mptcp::handshake::Join;
 use crate::mptcp::negotiation::Mode;
 use crate::mptcp::send_stream::Fin;
 use crate::mptcp::timers::Timer;
 use crate::mptcp::verify::Checks;
 use crate::tcp::receiver::reassembly::Receiver;
-use crate::tcp::subflow::{State, Subflow};
+use crate::tcp::subflow::State;
 use crate::time::Instant;
 
 impl Connection {
@@ -25,19 +25,19 @@ impl Connection {
                     self.send.fin_acknowledged();
                 }
             }
-            _ => self.close_subflows(),
+            _ => self.paths.close_after_data(&self.send, &self.recv, &mut self.events),
         }
         if !self.negotiation.is_over() && self.send.fin() == Fin::Acked && self.recv.has_ended() {
             self.negotiation.end(&mut self.fast);
             self.events.push_back(Event::Closed);
         }
         self.paths.remove_closed();
-        self.arm_data_timer(now);
+        self.sending().1.arm_data_timer(now);
         if self.liveness.is_on() {
             self.watch(now);
         }
         if self.config.stale_after > 0 {
-            self.arm_idle_timer(now, false);
+            self.sending().1.arm_idle_timer(now, false);
         }
         if self.negotiation.is_over() || self.paths.is_alive() || !self.negotiation.is_multipath() {
             self.timers.stop(Timer::Orphaned);
@@ -51,44 +51,10 @@ impl Connection {
         }
     }
 
-    /// RFC 8684 3.3.3: subflows are closed after the data stream.
-    fn close_subflows(&mut self) {
-        let all_done = self.send.fin() == Fin::Acked && self.recv.has_ended();
-        let mut half_closed = false;
-        for &id in &self.paths.active {
-            let s = &mut self.paths.subflows[id];
-            if all_done {
-                s.close |= self.paths.members[id].ready;
-                if s.state == State::SynSent {
-                    // RFC 9293 3.10.4: a join whose SYN is unanswered is dropped.
-                    self.events.push_back(Event::SubflowEnded(s.id, s.end(EndReason::Finished)));
-                    self.paths.removal_due = true;
-                }
-            }
-            half_closed |= s.state == State::CloseWait && !s.close;
-        }
-        if half_closed {
-            self.follow_fins();
-        }
-    }
-
-    /// RFC 8684 3.3.3: a FIN closes the peer's direction of its subflow only. We close a subflow that the peer has closed too,
-    /// unless it is the last one that works and our data may still need it.
-    pub(super) fn follow_fins(&mut self) {
-        for &id in &self.paths.active {
-            let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
-            if m.ready && s.state == State::CloseWait && s.sender.board.is_empty() {
-                let works = |(s, m): (&Subflow, &Member)| m.ready && s.may_send() && !s.is_stale();
-                let needed =
-                    self.send.fin() != Fin::Acked && !self.paths.active().any(|(s, m)| s.id != id && works((s, m)));
-                self.paths.subflows[id].close |= !needed;
-            }
-        }
-    }
-
     /// Aborts the connection because the peer has been silent for too long (RFC 9293 3.8.3, R2).
     pub(super) fn give_up(&mut self) {
-        self.end_timers();
+        self.negotiation.end(&mut self.fast);
+        self.sending().1.stop_timers();
         for k in 0..self.paths.active.len() {
             let id = self.paths.active[k];
             let s = &mut self.paths.subflows[id];
@@ -104,7 +70,7 @@ impl Connection {
 
     pub(super) fn on_subflow_end(&mut self, id: SubflowId, reason: EndReason) {
         self.paths.removal_due = true;
-        self.reinject(id);
+        self.sending().1.reinject(id);
         self.distribution.reassign(&mut self.paths, &mut self.send, id);
         self.paths.members[id].ready = false;
         self.paths.members[id].suspicion = None;
@@ -117,7 +83,7 @@ impl Connection {
             self.fallback.forget_failing(&mut self.timers);
         }
         if self.negotiation.fast_close().is_some_and(|f| f.subflow == id) {
-            self.forget_fast_close();
+            self.negotiation.end_fast_close(&mut self.timers);
         }
         // Data that waited there because of a hole arrives on another subflow.
         let receiver = &mut self.paths.subflows[id].receiver;

@@ -6,18 +6,21 @@
 
 use super::{Connection, Outgoing};
 use crate::event::{EndReason, Event, SubflowId};
-use crate::mptcp::addresses::Remote;
-use crate::mptcp::handshake::{Keys, Suspicion};
+use crate::mptcp::handshake::Keys;
 use crate::mptcp::keys;
 use crate::mptcp::negotiation::Mode;
 use crate::path::Policy;
-use crate::segment::{AddrId, Advertised, Mptcp, OPTION_SPACE, Segment, Signal};
+use crate::segment::{AddrId, Advertised, OPTION_SPACE, Signal};
 use crate::tcp::subflow::State;
 use crate::time::Instant;
 use core::num::NonZeroU16;
 
-/// Unanswered keep-alives after which a subflow whose address was removed is reset.
-const KEEPALIVES: u32 = 3;
+/// The HMAC of an ADD_ADDR that a host with key `sender` sends to one with key `receiver` (RFC 8684
+/// 3.4.1).
+fn add_addr_hmac(sender: u64, receiver: u64, advertised: &Advertised) -> u64 {
+    let Advertised { address: AddrId { id, addr }, port } = *advertised;
+    keys::add_addr_hmac(sender, receiver, id, addr, port.map_or(0, NonZeroU16::get))
+}
 
 impl Connection {
     // ---- requests of the driver -----------------------------------------------------------------
@@ -71,9 +74,30 @@ impl Connection {
     pub(super) fn take_signal(&mut self, now: Instant, id: SubflowId, k: &Keys, signal: &Signal) {
         match *signal {
             Signal::None | Signal::FastOpen(_) => {}
-            Signal::AddAddr { advertised, hmac } => self.take_address(now, id, k, advertised, hmac),
+            // RFC 8684 3.2, 3.4.1: only an authentic ADD_ADDR counts.
+            Signal::AddAddr { advertised, hmac } if hmac == add_addr_hmac(k.peer, k.own, &advertised) => {
+                if self.config.deviations.add_addr_confirms {
+                    self.negotiation.confirm_by_address();
+                }
+                let may_repeat = || self.paths.subflows[id].may_repeat(now);
+                if let Some(news) = self.addresses.take(advertised, self.config.address_limit, may_repeat) {
+                    self.paths.members[id].echo = Some(advertised);
+                    let Advertised { address: AddrId { id, addr }, port } = advertised;
+                    if news {
+                        self.events.push_back(Event::RemoteAddress { id, addr, port });
+                    }
+                }
+            }
+            Signal::AddAddr { .. } => {}
             Signal::AddAddrEcho(advertised) => self.addresses.settle(advertised),
-            Signal::RemoveAddr(ids) => ids.as_slice().iter().for_each(|&gone| self.take_removal(now, gone)),
+            Signal::RemoveAddr(ids) => {
+                // 3.4.2: the subflows of the removed address are probed with keep-alives. An unknown identifier is ignored.
+                for &gone in ids.as_slice() {
+                    if self.addresses.forget_remote(gone) | self.paths.suspect(now, gone) {
+                        self.events.push_back(Event::RemoteAddressRemoved { id: gone });
+                    }
+                }
+            }
             Signal::Prio { backup } => {
                 if self.paths.members[id].peer_backup != backup {
                     self.paths.members[id].peer_backup = backup;
@@ -86,45 +110,6 @@ impl Connection {
         }
     }
 
-    /// RFC 8684 3.2, 3.4.1: only an authentic ADD_ADDR counts, and its address is kept. A repeated one is echoed again without a new event. A different address under a
-    /// known identifier is ignored, because the old one must be removed first.
-    fn take_address(&mut self, now: Instant, id: SubflowId, k: &Keys, advertised: Advertised, hmac: u64) {
-        let Advertised { address, port } = advertised;
-        if hmac != keys::add_addr_hmac(k.peer, k.own, address.id, address.addr, port.map_or(0, NonZeroU16::get)) {
-            return;
-        }
-        if self.config.deviations.add_addr_confirms {
-            self.negotiation.confirm_by_address();
-        }
-        match self.addresses.judge(advertised, self.config.address_limit) {
-            Remote::Contradictory | Remote::Excess => return,
-            Remote::Known if !self.paths.subflows[id].may_repeat(now) => return,
-            Remote::Known => {}
-            Remote::New => {
-                self.addresses.keep(advertised);
-                self.events.push_back(Event::RemoteAddress { id: address.id, addr: address.addr, port });
-            }
-        }
-        self.paths.members[id].echo = Some(advertised);
-    }
-
-    /// 3.4.2: the subflows of the removed address are probed with keep-alives. An unknown identifier is ignored.
-    fn take_removal(&mut self, now: Instant, gone: u8) {
-        let mut affected = self.addresses.forget_remote(gone);
-        for &id in &self.paths.active {
-            let (s, m) = (&self.paths.subflows[id], &mut self.paths.members[id]);
-            if m.remote_id == gone && s.state != State::Closed {
-                affected = true;
-                if s.is_open() && m.suspicion.is_none() {
-                    m.suspicion = Some(Suspicion { at: now, tries: 0 });
-                }
-            }
-        }
-        if affected {
-            self.events.push_back(Event::RemoteAddressRemoved { id: gone });
-        }
-    }
-
     // ---- signals to send ------------------------------------------------------------------------
 
     /// The next signal that is due, on a pure acknowledgement of its own.
@@ -134,70 +119,25 @@ impl Connection {
         if !addresses && !self.paths.active().any(|(_, m)| m.has_signal()) {
             return None;
         }
-        for k in 0..self.paths.active.len() {
-            let id = self.paths.active[k];
-            if !self.paths.subflows[id].is_open() {
-                continue;
-            }
-            if let Some(advertised) = self.paths.members[id].echo.take() {
-                return Some(self.about_address(now, id, Signal::AddAddrEcho(advertised)));
-            }
-            if std::mem::take(&mut self.paths.members[id].prio_due) {
-                let backup = self.paths.members[id].backup;
-                let dss = self.signal_option(id);
-                return Some(self.signalling(now, id, dss, Signal::Prio { backup }));
-            }
-            if let Some(segment) = self.poll_keepalive(now, id) {
-                return Some(self.control(id, segment));
-            }
+        if let Some((id, due)) = self.paths.next_signal(now) {
+            return Some(self.composing().about_subflow(now, id, due));
         }
         if !self.negotiation.is_confirmed() || self.negotiation.is_over() || !addresses {
             return None;
         }
         let id = self.paths.ready_subflow()?;
-        let dss = self.signal_option(id);
-        let room = self.removal_room(id, &dss);
+        let dss = self.composing().signal_option(id);
+        let room = self.composing().removal_room(id, &dss);
         if let Some(ids) = self.addresses.next_removals(room) {
-            return Some(self.signalling(now, id, dss, Signal::RemoveAddr(ids)));
+            return Some(self.composing().signalling(now, id, dss, Signal::RemoveAddr(ids)));
         }
         let one_by_one = self.config.deviations.announces_one_by_one;
         let advertised = self.addresses.next_announcement(now, self.config.initial_rto, one_by_one)?;
-        let Advertised { address, port } = advertised;
-        let hmac = keys::add_addr_hmac(k.own, k.peer, address.id, address.addr, port.map_or(0, NonZeroU16::get));
-        let signal = Signal::AddAddr { advertised, hmac };
+        let signal = Signal::AddAddr { advertised, hmac: add_addr_hmac(k.own, k.peer, &advertised) };
         if signal.len().next_multiple_of(4) + self.paths.subflows[id].timestamp_len() > OPTION_SPACE {
             self.addresses.settle(advertised);
             return None;
         }
-        Some(self.about_address(now, id, signal))
-    }
-
-    /// An acknowledgement that carries only `signal`. If an acknowledgement was due, another one follows, because this one
-    /// carries no DATA_ACK.
-    fn about_address(&mut self, now: Instant, id: SubflowId, signal: Signal) -> Outgoing {
-        let waits = self.paths.subflows[id].acks.are_owed();
-        let sent = self.signalling(now, id, Mptcp::None, signal);
-        if waits {
-            self.paths.subflows[id].acks.now();
-        }
-        sent
-    }
-
-    fn poll_keepalive(&mut self, now: Instant, id: SubflowId) -> Option<Segment> {
-        let Suspicion { at, tries } = self.paths.members[id].suspicion?;
-        if at > now || tries >= KEEPALIVES {
-            return None;
-        }
-        let at = now + self.paths.subflows[id].rto().saturating_mul(1 << tries);
-        self.paths.members[id].suspicion = Some(Suspicion { at, tries: tries + 1 });
-        let window = self.window(id);
-        Some(self.paths.subflows[id].make_keepalive(now, window))
-    }
-
-    /// Resets a suspected subflow that has not answered its keep-alives.
-    pub(super) fn end_if_silent(&mut self, now: Instant, id: SubflowId) {
-        if self.paths.members[id].suspicion.is_some_and(|s| s.tries >= KEEPALIVES && s.at <= now) {
-            self.reset(id, EndReason::Removed, Signal::None, None);
-        }
+        Some(self.composing().about_address(now, id, signal))
     }
 }

@@ -65,7 +65,7 @@ fn a_scheduler_that_waits_is_asked_again_at_its_time() {
         if n > 1 {
             assert!(c.poll_transmit(now).is_none());
         }
-        assert_eq!(c.limit(), SendBlock::Scheduler);
+        assert_eq!(c.outbound().limit(), SendBlock::Scheduler);
         assert_eq!(c.poll_timeout(), Some(now + Duration::from_millis(5)));
     }
 }
@@ -165,12 +165,12 @@ impl Pair {
         }
         let due = match side {
             0 => bursts * 300_000,
-            _ if self.both => self.end(1).received() / 10_000 * 225,
+            _ if self.both => self.end(1).inbound().received() / 10_000 * 225,
             _ => 0,
         };
         let written = self.end(side).send.written();
         self.end(side).write(due.saturating_sub(written).min(14_000));
-        let readable = self.end(side).readable();
+        let readable = self.end(side).inbound().readable();
         self.end(side).read(readable);
         while let Some(t) = self.end(side).poll_transmit(now) {
             self.log.push(format!("{now} {side} {t:?}"));
@@ -188,7 +188,7 @@ impl Pair {
             self.log.push(format!("{now} {side} {event:?}"));
         }
         self.look_at_deadlines(now, side);
-        let (limit, timeout) = (self.end(side).limit(), self.end(side).poll_timeout());
+        let (limit, timeout) = (self.end(side).outbound().limit(), self.end(side).poll_timeout());
         self.log.push(format!("{now} {side} {limit:?} {timeout:?}"));
     }
 
@@ -244,7 +244,7 @@ fn a_prediction_changes_nothing() {
         let [mut general, mut usual] = [&full, &config].map(|config| Pair::new(config, both));
         general.run(&full);
         usual.run(&config);
-        let (received, answered) = (usual.end(1).received(), usual.end(0).received());
+        let (received, answered) = (usual.end(1).inbound().received(), usual.end(0).inbound().received());
         assert!(received > 200_000 && (answered > 2_000) == both, "{received} octets came: {config:?}");
         assert!(usual.predicted > 1_000, "only {} inputs were predicted: {config:?}", usual.predicted);
         assert!(

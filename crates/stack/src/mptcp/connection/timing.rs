@@ -1,10 +1,13 @@
 //! The deadlines of a connection, and what happens when they pass.
 
-use super::{Connection, PROBES, TRIES};
+use super::ending::permanent;
+use super::{Connection, PROBES};
+use crate::event::{EndReason, FallbackCause};
+use crate::mptcp::distribution::Expired;
 use crate::mptcp::handshake::{Join, Suspicion};
 use crate::mptcp::send_stream::Fin;
 use crate::mptcp::timers::Timer;
-use crate::segment::ResetReason;
+use crate::segment::{ResetReason, Signal};
 use crate::shortcut::Shortcut;
 use crate::tcp::subflow::State;
 use crate::time::{Duration, Instant};
@@ -62,7 +65,12 @@ impl Connection {
             }
         }
         if self.liveness.is_on() {
-            first = first.min(self.watch_deadline());
+            // When the user timeout expires, the next keep-alive is due, or a subflow is given up.
+            first = first.min(self.liveness.deadline(self.config.user_timeout));
+            if let Some(keep) = self.paths.keepalive(&self.config, &self.negotiation, &self.timers) {
+                let due = self.paths.active.iter().filter_map(|&id| self.paths.keepalive_at(id, &keep));
+                first = due.fold(first, Instant::min);
+            }
         }
         first = first.min(self.timers.next());
         // DATA_FIN and ADD_ADDR need a subflow to carry them; their timers wait until there is one. Plain TCP has neither.
@@ -80,11 +88,54 @@ impl Connection {
         first
     }
 
+    /// Runs the timer of data-level retransmission if it is due.
+    fn on_data_timer(&mut self, now: Instant) {
+        match self.sending().1.on_data_timer(now) {
+            Expired::Done => {}
+            Expired::FallBack => {
+                self.fall_back(0, FallbackCause::Options);
+            }
+            Expired::GiveUp => self.give_up(),
+        }
+    }
+
+    /// Runs the timers of the connection that are due.
+    fn on_timers(&mut self, now: Instant) {
+        if self.distribution.cork().is_on() && self.timers.has_expired(Timer::Persist, now) {
+            // The override timeout has passed for what the cork holds.
+            self.distribution.cork_mut().push(self.send.written(), &mut self.fast);
+        }
+        if let Some((id, signal)) = self.negotiation.unanswered_fast_close(now, &self.timers) {
+            self.negotiation.end_fast_close(&mut self.timers);
+            self.reset(id, EndReason::FastClosed, signal, None);
+        }
+        if let Some((id, signal)) = self.fallback.unanswered(now, &self.timers) {
+            self.reset(id, EndReason::Middlebox, signal, permanent(ResetReason::MIDDLEBOX));
+        }
+        self.on_data_timer(now);
+        let (distribution, mut w) = self.sending();
+        if distribution.on_idle_timer(&mut w, now) {
+            self.fall_back(0, FallbackCause::Options);
+        }
+        // The poll that follows asks the scheduler again.
+        self.timers.take_expired(Timer::Schedule, now);
+    }
+
     /// Runs whatever is due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.timers.wake(&mut self.fast);
-        if self.liveness.is_on() {
-            self.on_watch_timer(now);
+        if !self.negotiation.is_over() && self.liveness.take_expired(now, self.config.user_timeout) {
+            // RFC 9293 3.10.8: "connection aborted due to user timeout".
+            self.give_up();
+        }
+        if let Some(keep) = self.paths.keepalive(&self.config, &self.negotiation, &self.timers) {
+            // Subflows whose peer does not answer keep-alives end.
+            for k in 0..self.paths.active.len() {
+                let id = self.paths.active[k];
+                if self.paths.is_silent_to_keepalives(now, id, &keep, &self.config) {
+                    self.reset(id, EndReason::TimedOut, Signal::None, None);
+                }
+            }
         }
         let patient = self.config.user_timeout.is_some() && self.paths.is_last_open();
         for k in 0..self.paths.active.len() {
@@ -103,38 +154,23 @@ impl Connection {
             *unanswered += u32::from(window_closed && s.sender.owes_probe());
             let lost = s.sender.board.marked() - marked;
             self.distribution.on_progress(&self.fast, now, id, 0, lost);
-            if timed_out && self.config.stale_after == 0 {
-                self.reinject(id);
-                self.reassign_stuck(id);
-            }
             if timed_out {
-                self.reinject_head();
+                let (distribution, mut w) = self.sending();
+                distribution.on_timeout(&mut w, id);
             }
             if let Some(reason) = ended {
                 self.on_subflow_end(id, reason);
             }
-            if let Join::AwaitAck { retry_at, tries, hmac } = self.paths.members[id].join {
-                if retry_at <= now && self.paths.subflows[id].state != State::Closed {
-                    if tries >= TRIES {
-                        self.refuse(id, ResetReason::UNSPECIFIED);
-                    } else {
-                        let backoff = if self.config.deviations.join_ack_without_backoff { 0 } else { tries };
-                        let retry_at = now + self.paths.subflows[id].sender.rtt.rto().saturating_mul(1 << backoff);
-                        self.paths.members[id].join = Join::AwaitAck { hmac, retry_at, tries: tries + 1 };
-                        self.paths.subflows[id].acks.now();
-                    }
-                }
+            if self.paths.retry_join(now, id, &self.config) {
+                self.reset(id, EndReason::Refused, Signal::None, permanent(ResetReason::UNSPECIFIED));
             }
-            self.end_if_silent(now, id);
-            self.refresh(id);
+            if self.paths.is_silent(now, id) {
+                self.reset(id, EndReason::Removed, Signal::None, None);
+            }
+            let (distribution, mut w) = self.sending();
+            distribution.refresh(&mut w, id);
         }
-        self.override_cork(now);
-        self.end_fast_close(now);
-        self.give_up_failing(now);
-        self.on_data_timer(now);
-        self.on_idle_timer(now);
-        // The poll that follows asks the scheduler again.
-        self.timers.take_expired(Timer::Schedule, now);
+        self.on_timers(now);
         self.progress(now);
         // The subflow that ended here may have been all that it waited for.
         self.on_data_timer(now);

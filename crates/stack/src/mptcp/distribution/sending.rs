@@ -22,7 +22,7 @@ pub(crate) struct Sending<'a> {
     pub fast: &'a mut FastPath,
     pub events: &'a mut Events,
     pub negotiation: &'a Negotiation,
-    pub fallback: &'a Fallback,
+    pub fallback: &'a mut Fallback,
     pub config: &'a Config,
 }
 
@@ -49,6 +49,13 @@ impl Sending<'_> {
     #[inline]
     pub fn may_unblock(&self) -> bool {
         self.fast.unblocks() && self.send.is_outstanding() && self.may_duplicate()
+    }
+
+    /// The connection is over: stops its timers and sends no more keep-alives.
+    pub fn stop_timers(&mut self) {
+        self.timers.stop_all();
+        self.send.stop_retransmission(self.timers);
+        self.paths.members.iter_mut().for_each(|m| m.suspicion = None);
     }
 
     /// Returns the subflow that can resend the window probe (the octet beyond the right edge of the

@@ -3,10 +3,12 @@
 
 use super::Paths;
 use crate::event::SubflowId;
+use crate::mptcp::fast_path::FastPath;
 use crate::mptcp::handshake::Member;
-use crate::mptcp::send_stream::SendStream;
+use crate::mptcp::send_stream::{EdgeMove, SendStream};
 use crate::mptcp::timers::{Timer, Timers};
 use crate::scheduler::Reach;
+use crate::seq::Seq;
 use crate::tcp::subflow::{State, Subflow};
 use crate::time::{Duration, Instant};
 
@@ -53,6 +55,31 @@ impl Paths {
                 // A scheduler that waits for this subflow must see that its data has left.
                 self.rows[id].in_flight = self.subflows[id].sender.in_flight();
             }
+        }
+    }
+
+    /// An acknowledgement has arrived on `id` while new data flowed, last on `last`: data goes on flowing, since nothing has changed on the
+    /// other subflows.
+    #[inline(always)]
+    pub fn keep_flowing(
+        &mut self,
+        now: Instant,
+        last: SubflowId,
+        id: SubflowId,
+        timers: &mut Timers,
+        fast: &mut FastPath,
+    ) {
+        let s = &self.subflows[id];
+        if s.is_quiescent() && !s.ack_is_due() {
+            let takes_data = self.members[id].ready && !s.is_stale();
+            if last != id {
+                if self.rows[last].can_send {
+                    self.look(now, last, timers);
+                }
+                fast.note_other(self.rows[last].can_send);
+            }
+            self.rows[id].can_send = takes_data;
+            fast.flow(Some(id));
         }
     }
 
@@ -135,6 +162,29 @@ impl Paths {
         self.members.iter_mut().for_each(|m| m.ahead.clear());
         send.take_back_unsent();
         self.rows.iter_mut().for_each(|row| (row.takes_data, row.queued) = (false, 0));
+    }
+
+    /// RFC 8684 3.3.1, 3.3.5: the peer's window ends at `edge`. Data that the peer refused while its
+    /// window was closed is retransmitted at once.
+    #[inline(always)]
+    pub fn move_edge(&mut self, edge: u64, send: &mut SendStream, timers: &mut Timers) {
+        let moved = send.move_edge(edge);
+        if let EdgeMove::Refused(from) = moved {
+            for &id in &self.active {
+                self.subflows[id].sender.reopen(from, edge);
+            }
+        }
+        if moved != EdgeMove::None {
+            timers.stop(Timer::Persist);
+        }
+    }
+
+    /// The sequence number on `id` and the data offset where our unacknowledged data begins, if `id`
+    /// alone carries it contiguously.
+    pub fn contiguous(&self, id: SubflowId, send: &SendStream) -> Option<(Seq, u64)> {
+        let s = &self.subflows[id];
+        let next = s.sender.board.is_empty().then_some(s.sender.nxt);
+        send.contiguous(id, (s.first_own(), u64::from(s.fast_open.tx)), next)
     }
 
     // ---- data in flight -------------------------------------------------------------------------

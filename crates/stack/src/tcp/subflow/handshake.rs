@@ -233,4 +233,20 @@ impl Subflow {
     pub(crate) fn syn_room(&self, now: Instant, mptcp: Mptcp, config: &Config) -> u32 {
         self.add_fast_open(&mut self.syn_options(now, mptcp, config), config)
     }
+
+    /// What stands behind the SYN in a SYN/ACK that has completed the handshake, if anything does, as a
+    /// segment of its own. RFC 9293 3.10.7.3: other controls and text are processed as if they had come
+    /// behind it. (With Multipath TCP data need a mapping, for which a SYN has no room: they come
+    /// again.)
+    pub fn behind_syn(&self, seg: &Segment) -> Option<Segment> {
+        if self.state != State::Established || (seg.payload.len == 0 && !seg.flags.has(Flags::FIN)) {
+            return None;
+        }
+        let mut rest = *seg;
+        rest.seq = seg.seq.wrapping_add(1);
+        rest.flags.0 &= !Flags::SYN.0;
+        // RFC 7323 2.2: the window of a SYN is not scaled.
+        rest.window = seg.window >> self.peer_window.shift;
+        Some(rest)
+    }
 }

@@ -9,18 +9,30 @@
 //! exactly to the end of the retransmission, the data after it is lost too, and the next retransmission is twice as long and
 //! starts at once. If the DATA_ACK moves further, the next gap starts again with one segment.
 
-use super::{Connection, FIN_TRIES};
+use super::{Distribution, Sending};
 use crate::config::Acknowledgement;
-use crate::event::{FallbackCause, SubflowId};
+use crate::event::SubflowId;
+use crate::mptcp::send_stream::FIN_TRIES;
 use crate::mptcp::timers::Timer;
 use crate::ranges::RangeSet;
 use crate::tcp::subflow::State;
 use crate::time::Instant;
 
-impl Connection {
+/// What the connection has to do when the timer of data-level retransmission has expired.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Expired {
+    /// Nothing more.
+    Done,
+    /// The peer may be plain TCP: fall back.
+    FallBack,
+    /// The peer is gone: give up.
+    GiveUp,
+}
+
+impl Sending<'_> {
     /// Data in flight on `id` is stuck and may be reinjected on other subflows. Under coupled acknowledgement (the papers' model) no
     /// data is sent on a second subflow while the first one has it in flight; once the first one has ended, nothing has.
-    pub(super) fn reinject(&mut self, id: SubflowId) {
+    pub fn reinject(&mut self, id: SubflowId) {
         let coupled_ack = self.config.acknowledgement == Acknowledgement::Coupled;
         let ended = self.paths.subflows[id].state == State::Closed;
         if !self.negotiation.is_multipath() || (coupled_ack && !ended) {
@@ -37,7 +49,7 @@ impl Connection {
     /// A subflow has timed out. Under coupled acknowledgement nothing is acknowledged before the head of the line has arrived, and what a
     /// subflow that ended has left to the others stands behind their own data: no subflow's timer sends that one again
     /// (RFC 8684 3.3.6). Any subflow may.
-    pub(super) fn reinject_head(&mut self) {
+    pub fn reinject_head(&mut self) {
         let coupled = self.config.acknowledgement == Acknowledgement::Coupled && self.negotiation.is_multipath();
         if !coupled || self.send.una() == self.send.nxt() {
             return;
@@ -51,18 +63,9 @@ impl Connection {
         }
     }
 
-    /// What is assigned to `id`, which has timed out, waits for the same acknowledgement as what is in flight there. Under coupled
-    /// acknowledgement a subflow's data have to be in the order of the stream, so none are moved.
-    pub(super) fn reassign_stuck(&mut self, id: SubflowId) {
-        let moves = self.negotiation.is_multipath() && self.config.acknowledgement == Acknowledgement::Independent;
-        if moves && self.paths.active().any(|(s, m)| s.id != id && m.ready && s.may_send()) {
-            self.distribution.reassign(&mut self.paths, &mut self.send, id);
-        }
-    }
-
     /// The peer has discarded data that it had acknowledged on a subflow (for example, MP_FAIL on a RST). Reinjects all
     /// unacknowledged data that no active subflow has in flight.
-    pub(super) fn reinject_missing(&mut self) {
+    pub fn reinject_missing(&mut self) {
         if !self.negotiation.is_multipath() {
             return;
         }
@@ -91,7 +94,7 @@ impl Connection {
     }
 
     /// Starts, keeps or stops the timer; called after any input.
-    pub(super) fn arm_data_timer(&mut self, now: Instant) {
+    pub fn arm_data_timer(&mut self, now: Instant) {
         let mptcp = self.negotiation.is_multipath() && !self.fallback.is_failing();
         let missing = self.send.una() < self.send.nxt() && !self.negotiation.is_over() && mptcp;
         // A closed subflow's scoreboard does not count: its segments are no longer in flight.
@@ -101,28 +104,46 @@ impl Connection {
                 && self.send.reinjections().next(|on| self.paths.has_way_from(on)).is_none()
         };
         if !missing {
-            self.send.stop_retransmission(&mut self.timers);
+            self.send.stop_retransmission(self.timers);
         } else if !idle() || self.paths.ready_subflow().is_none() {
             // Data is in flight or waits for reinjection, or no subflow can carry it: the timer does not run.
             self.timers.stop(Timer::Data);
         } else {
             let patience = self.paths.longest_rto().unwrap_or(self.config.initial_rto);
-            self.send.arm_retransmission(now, patience, &mut self.timers);
+            self.send.arm_retransmission(now, patience, self.timers);
         }
     }
 
-    /// The timer has expired: retransmits the first missing data.
-    pub(super) fn on_data_timer(&mut self, now: Instant) {
+    /// Runs [`Timer::Data`] if it is due: queues the first missing data to be sent again.
+    pub fn on_data_timer(&mut self, now: Instant) -> Expired {
         if !self.timers.has_expired(Timer::Data, now) {
-            return;
+            return Expired::Done;
         }
         if self.paths.may_be_plain() {
-            self.fall_back(0, FallbackCause::Options);
-            return;
+            return Expired::FallBack;
         }
         self.timers.stop(Timer::Data);
-        if !self.send.retransmit(self.config.mss, FIN_TRIES * self.config.max_retransmissions) {
-            self.give_up();
+        let again = self.send.retransmit(self.config.mss, FIN_TRIES * self.config.max_retransmissions);
+        if again { Expired::Done } else { Expired::GiveUp }
+    }
+}
+
+impl Distribution {
+    /// Subflow `id` has timed out: its data may go elsewhere.
+    pub fn on_timeout(&self, w: &mut Sending, id: SubflowId) {
+        if w.config.stale_after == 0 {
+            w.reinject(id);
+            self.reassign_stuck(w, id);
+        }
+        w.reinject_head();
+    }
+
+    /// What is assigned to `id`, which has timed out, waits for the same acknowledgement as what is in flight there. Under coupled
+    /// acknowledgement a subflow's data have to be in the order of the stream, so none are moved.
+    fn reassign_stuck(&self, w: &mut Sending, id: SubflowId) {
+        let moves = w.negotiation.is_multipath() && w.config.acknowledgement == Acknowledgement::Independent;
+        if moves && w.paths.active().any(|(s, m)| s.id != id && m.ready && s.may_send()) {
+            self.reassign(w.paths, w.send, id);
         }
     }
 }

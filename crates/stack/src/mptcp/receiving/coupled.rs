@@ -1,11 +1,12 @@
-//! Coupled acknowledgement: segments that are parked until they are next on their subflow and in the data stream.
+//! Coupled acknowledgement: segments that are parked until they are next on their subflow and in the
+//! data stream.
 
-use super::Connection;
+use super::Receiving;
 use crate::event::{ArrivalKind, SubflowId};
 use crate::mptcp::dss::Placed;
 use crate::seq::Seq;
 
-impl Connection {
+impl Receiving<'_> {
     /// The papers' receiver (AINA 2014, Fig. 2, and their simulator). A segment counts only if it is next both on its subflow and
     /// in the data stream. One that is ahead in the data stream is parked without an acknowledgement. Segments after it on the
     /// same subflow are parked too, and elicit duplicate ACKs. When the gap fills, each released segment sends one ACK on its own
