@@ -362,7 +362,7 @@ def test_what_needs_least_is_simplest() -> None:
     order = [alone, alone._replace(controller="cubic"), PLAIN._replace(buffer="1 MB"), PLAIN]
     order += [PLAIN._replace(scheduler="ecf"), PLAIN._replace(controller="cubic", scheduler="ecf")]
     assert sorted([order[i] for i in (3, 0, 5, 2, 4, 1)], key=candidates.simplicity) == order
-    assert sorted(reversed(order), key=candidates.simplicity) == order
+    assert sorted(order[::-1], key=candidates.simplicity) == order
 
 
 def test_who_has_too_little_goodput_is_not_good_for_another_goal() -> None:
