@@ -470,3 +470,12 @@ def test_an_interrupted_command_says_what_it_kept_and_goes_on(command: Command, 
     edited(file, "seeds = 4000", "seeds = 1")
     assert command("sweep", file, "--out", "kept").status == 0
     assert len(ab.Sweep.load("kept").runs) == 8
+
+
+def test_progress_says_how_long_the_sweep_has_taken() -> None:
+    began = time.monotonic()
+    states: list[Any] = []
+    ab.sweep(BASE, {}, seeds=3, progress=states.append)
+    passed = time.monotonic() - began
+    assert states
+    assert all(0 <= state.seconds <= passed for state in states)

@@ -97,6 +97,16 @@ def test_limits_stand_in_the_sweep_file(here: Path, command: Command) -> None:
         assert said in done.err
 
 
+@pytest.mark.parametrize(
+    ("size", "octets"),
+    [("70000 kB", 70_000_000), ("70 MB", 70_000_000), ("1 GB", 10**9), ("70000 KiB", 71_680_000), ("1 GiB", 2**30)],
+)
+def test_the_memory_of_a_sweep_file_has_every_unit(here: Path, size: str, octets: int) -> None:
+    text = f'memory = "{size}"\n[scenario]\ntransfer = {{ bytes = "1 kB" }}\npath = [{{ rate = "5 Mbit/s" }}]\n'
+    (here / "sweep.toml").write_text(text, encoding="utf-8")
+    assert document.read("sweep.toml").options.memory == octets
+
+
 # One long run, then nine short ones: the thread that has the long one takes no other.
 def test_an_idle_thread_takes_the_next_run() -> None:
     taken: dict[int, list[int]] = {}
