@@ -377,7 +377,7 @@ impl<K: Keep> Endpoint<K> {
         self.with(id, Conversation::abort)
     }
 
-    /// Passes the connection to `call`, for what an application may change at run time ([`Connection::set_no_delay`] and its like). What
+    /// Passes the connection to `call`, for what an application may change at run time ([`Connection::set`]). What
     /// moves octets or ends the connection goes by the functions of the endpoint.
     ///
     /// # Errors

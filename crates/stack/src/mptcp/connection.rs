@@ -213,7 +213,7 @@ impl Connection {
         !self.events.is_empty()
     }
 
-    /// Like [`Connection::poll_event`], without [`Event::Readable`]: for a driver that asks [`Connection::readable`].
+    /// Like [`Connection::poll_event`], without [`Event::Readable`]: for a driver that asks [`Inbound::readable`].
     #[inline]
     pub fn poll_change(&mut self) -> Option<Event> {
         self.events.pop_front()

@@ -238,7 +238,7 @@ impl Subflow {
     /// segment of its own. RFC 9293 3.10.7.3: other controls and text are processed as if they had come
     /// behind it. (With Multipath TCP data need a mapping, for which a SYN has no room: they come
     /// again.)
-    pub fn behind_syn(&self, seg: &Segment) -> Option<Segment> {
+    pub(crate) fn behind_syn(&self, seg: &Segment) -> Option<Segment> {
         if self.state != State::Established || (seg.payload.len == 0 && !seg.flags.has(Flags::FIN)) {
             return None;
         }
