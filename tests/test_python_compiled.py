@@ -9,7 +9,7 @@ import sys
 import textwrap
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -185,20 +185,20 @@ def test_a_function_that_would_do_something_else_than_it_says_is_refused() -> No
         with pytest.raises(ab.AlgorithmError, match=said):
             ab.compiled(function)
     with pytest.raises(ab.AlgorithmError, match="memory is True; give a whole number from 0"):
-        ab.compiled(memory=True)(in_turn.function)
+        ab.compiled(memory=True)(cast("Any", in_turn).function)
 
 
 def test_the_class_of_a_compiled_scheduler_is_no_base_and_has_no_method_to_call() -> None:
     with pytest.raises(ab.AlgorithmError, match=r"Better: no class can derive from a compiled scheduler; give ab"):
 
-        class Better(first):
+        class Better(cast("Any", first)):
             """Its `pick` would never be called."""
 
             def pick(self, offer):
                 return 0
 
     with pytest.raises(ab.AlgorithmError, match=r"first\.pick: only the engine can ask .*, call first\.function with"):
-        first().pick(None)
+        cast("Any", first)().pick(None)
     with pytest.raises(ab.AlgorithmError, match=r"Compiled has no function; make a scheduler with ab\.compiled"):
         LOSSY.set("connection.scheduler", Compiled).check()
 

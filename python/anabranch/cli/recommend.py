@@ -109,8 +109,9 @@ def recommend(  # the options of the command
 
     The search tries every scheduler with the default controller, then every controller with the best scheduler. It
     compares the best candidate with plain TCP over each path, in pairs of runs with fresh seeds. Then it compares
-    the best candidate with candidates that differ in one part. A recommendation needs 5 pairs and narrow intervals.
-    Ctrl-C ends the search; its results until then count.
+    the best candidate with candidates that differ in one part. A recommendation needs narrow intervals and 5 pairs,
+    or 10 if all runs are identical although the scenario is random. Ctrl-C ends the search; its results until then
+    count.
     """
     from anabranch.recommendation.command import budget_seconds
     from anabranch.recommendation.result import recommend as found_by

@@ -108,8 +108,8 @@ def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str,
 def import_trace(file: str, kind: str, where: tuple[str, ...], **options: str | None) -> None:
     """Convert the measurements in FILE for a link of a scenario.
 
-    Rates become a file for `trace`. Round-trip times and profiles become keys of a [[path]], in TOML. The error stream
-    tells how the columns were read and which were not used.
+    Rates become a file for `trace`. Round-trip times and profiles become keys of a [[path]], in TOML. For a
+    table, columns that were not used are listed on standard error; for goodput and ping, also those that were used.
     """
     from anabranch import traces
 

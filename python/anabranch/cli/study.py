@@ -43,7 +43,8 @@ def study(
     """Repeat experiments of a paper and compare its numbers.
 
     NAME is a study of --list, or `all`. Runs that are in DIR already are not repeated, so the same command continues an
-    interrupted study. With --format, DIR/tables has the tables in this format, too. With --format and --only, the
+    interrupted study. With --format markdown or latex, DIR/tables has the tables in this format,
+    too. With --format and --only, the
     tables are printed.
     """
     from anabranch import studies

@@ -50,7 +50,9 @@ STATUS: Mapping[str, Phrase] = {
 }
 OUTCOME = Phrase("{end}: {amount} delivered")
 OUTCOME_IN = Phrase("{end}: {amount} delivered in {time}, goodput {goodput}")
-NO_BEGINNING = Phrase("; the capture starts after the beginning of the connection")
+NO_BEGINNING = Phrase(
+    "; the handshake of the first subflow is not in the capture, which started too late or lacks that interface"
+)
 REINJECTED = Phrase(
     "{segments!n} {segments:segment|segments} reinjected on another subflow: {useful} useful, {redundant} redundant"
 )

@@ -169,8 +169,8 @@ MAIN_CAUSE_APPLICATION = Sentence(
 )
 MAIN_CAUSE = Sentence("Main cause: {cause} ({share} of the time). Possible remedy (not tried): {remedy}.")
 BUFFER_TOO = Sentence(
-    "The {buffer} took only {share} of the time, but a full buffer keeps the congestion window from growing. "
-    "Another remedy may help more (not tried): {remedy}."
+    'The cause "{buffer}" has {share} of the time. While the sender waits for it, the congestion window does not '
+    "grow. This remedy may help more (not tried): {remedy}."
 )
 OR = Phrase("{causes} or {cause}")
 

@@ -45,7 +45,10 @@ fn alone(section: &Section<'_>, key: &str, others: &[&str]) -> Result<(), Error>
 fn triple(value: &Value) -> Result<(u64, u64), Error> {
     let wrong = || {
         let remedy = "write least, first and largest size in octets, as sysctl does: \"4096 131072 6291456\"";
-        Error::new(format!("expected three growing numbers, found {}", show(value)), remedy)
+        Error::new(
+            format!("expected three sizes from 1 B to 1 GiB, none smaller than the one before, found {}", show(value)),
+            remedy,
+        )
     };
     let text = value.as_str().ok_or_else(wrong)?;
     let sizes: Vec<u64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;

@@ -20,7 +20,7 @@ pub(super) fn read(value: &Value, stack: Stack) -> Result<Option<Mtu>, Error> {
         }
     };
     if stack == Stack::Legacy2011 && mtu.is_some() {
-        let problem = "the 2011 model hears no messages from routers";
+        let problem = "the 2011 model has no path MTU discovery and never shortens its segments";
         return Err(Error::new(problem, "remove it, or use stack = \"anabranch\""));
     }
     Ok(mtu)

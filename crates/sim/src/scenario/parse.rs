@@ -61,8 +61,9 @@ fn boxes_agree(root: &Section<'_>, topology: &Topology) -> Result<(), Error> {
         Err(error.within(&format!("[{link}]")).within(if root.has("link") { "link" } else { "path" }))
     };
     if let Some(at) = place(alters).and(place(splits)) {
-        let problem = "beside a box that alters payloads, a proxy would send on what was there before";
-        return fault(at, problem, "remove \"pep\", or the box that alters");
+        let problem = "\"pep\" cannot be combined with a box that alters payloads: the simulated proxy would forward the \
+            original payload";
+        return fault(at, problem, "remove \"pep\", or the box that alters payloads");
     }
     let short = topology.links.iter().any(|l| l.up.mtu.is_some() || l.down.mtu.is_some());
     let makes = |b: &Middlebox| matches!(b.kind, Kind::Pep { .. } | Kind::Coalesce { .. });

@@ -322,7 +322,7 @@ fn bad_values_name_place_value_range_and_nearest_word() {
         ("[connection]\nreceive_buffer = 'infinite'\n[transfer]\n[[path]]", "allowed: \"unlimited\""),
         (
             "[connection]\ntcp_rmem = '4096 131072'\n[transfer]\n[[path]]",
-            "connection.tcp_rmem: expected three growing numbers",
+            "connection.tcp_rmem: expected three sizes from 1 B to 1 GiB",
         ),
         (
             "[connection]\ntcp_rmem = '4096 131072 6291456'\nreceive_buffer = '1 MB'\n[transfer]\n[[path]]",

@@ -187,7 +187,10 @@ impl Info {
             let problem = if !word(&p.name, '_') || p.name == "name" {
                 String::from("lower-case letters and digits, words joined by \"_\", and not \"name\"")
             } else if !(p.least < p.most && p.least.is_finite() && p.most.is_finite()) {
-                format!("the range {} to {} is empty or not finite", p.least, p.most)
+                format!(
+                    "the range {} to {} must have finite limits, the lower one below the upper one",
+                    p.least, p.most
+                )
             } else if !p.allows(p.default) {
                 format!("the default {} is out of its range, {} to {}", p.default, p.least, p.most)
             } else if p.meaning.is_empty() || p.meaning.contains('\n') {

@@ -92,9 +92,10 @@ COUPLED = Sentence(
     "Mbit/s at one round trip, and {learned!n} Mbit/s if its threshold grows by one with each D-SACK report."
 )
 COUPLED_COUNTER = Sentence(
-    "On a link that reorders, this counter would have helped the senders of 2014 more than any of their recoveries. "
-    "With different delays it helps less: over two steady links with one and two round trips between them, NewReno has "
-    "{plain!n} Mbit/s, and {counter!n} Mbit/s with the counter."
+    "On a link that reorders, raising the duplicate-ACK threshold by one with each D-SACK report would have helped the "
+    "senders of 2014 more than any of their recoveries. With different delays it helps less: over two steady links "
+    "whose one-way delays differ by one and by two round trips, NewReno has {plain!n} Mbit/s, and {counter!n} Mbit/s "
+    "with this threshold."
 )
 COUPLED_STEADY = Sentence(
     "Without any displacement NewReno has {steady!n} Mbit/s. The first slow start overflows the queue, and without "

@@ -16,7 +16,7 @@ static ALGORITHMS: &[Key] = &[
         Words(names!(PROTOCOLS)),
         Of(Setting::Word("mptcp")),
         "Multipath TCP v1, plain TCP, or a constant-rate flow. TCP and UDP use the first path \
-                 only (`check` says so), so one override makes a baseline",
+                 only, so one override makes a baseline. `check` warns about links that then carry no connection",
     )
     .heeded(),
     key(
@@ -168,11 +168,11 @@ static NAMES: &[Key] = &[
     key("name", Name, Text("\"connection0\""), "in tables and plots: 1 to 64 letters, digits, `-`, `_` or `.`")
         .heeded()
         .simulated(),
-    key("client", Code("a host"), Text("\"client\""), "who opens and who accepts; required in the long form")
+    key("client", Code("a host"), Text("\"client\""), "host that opens the connection; required beside `[[link]]`")
         .example("\"client\"")
         .heeded()
         .simulated(),
-    key("server", Code("a host"), Text("\"server\""), "who opens and who accepts; required in the long form")
+    key("server", Code("a host"), Text("\"server\""), "host that accepts the connection; required beside `[[link]]`")
         .example("\"server\"")
         .heeded()
         .simulated(),

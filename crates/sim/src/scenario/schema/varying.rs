@@ -32,8 +32,9 @@ static RATES: &[Key] = &[
         "correlation",
         In(RATIO),
         Text("of the preset"),
-        "correlation of the rate from one step to the next: slots of a satellite link, seconds \
-             of a cellular link",
+        "satellite link: correlation of the rate (log-normal: of its logarithm) from slot to slot, before \
+             limits, ripple and outages; cellular link: of the slow part of its logarithm from second to \
+             second",
     )
     .directed(),
     key("least", In(RATE), Text("of the preset"), "lower bound of the rate, at most `most`").directed(),

@@ -8,6 +8,7 @@ use crate::scenario::error::Error;
 use crate::scenario::model::{CodelParameters, Discipline, FqCodelParameters, Loss, Queue};
 use crate::scenario::reader::{Section, word};
 use crate::scenario::schema::LEO;
+use crate::scenario::units::TIME;
 use crate::scenario::weather::{Gap, Leo, Outages, Rate, Shape, Spell, Weather};
 use crate::scenario::words::LEO as LEO_PRESETS;
 
@@ -104,7 +105,9 @@ pub(super) fn read(value: &Value, up: bool) -> Result<(Weather, Defaults), Error
         outages: outages(&section, default.outages)?,
     };
     if leo.phase.0 > leo.slot.0 {
-        return Err(Error::at("phase", "it is longer than a slot", "the first boundary is within the first slot"));
+        let [first, slot] = [leo.phase, leo.slot].map(|time| TIME.write(time.0));
+        let problem = format!("the first slot boundary, {first}, is later than one slot, {slot}");
+        return Err(Error::at("phase", problem, "set phase to at most slot, or raise slot"));
     }
     Ok((Weather::Leo(leo), defaults(&leo, preset)))
 }
