@@ -277,7 +277,7 @@ $(VENV)/packages: pyproject.toml $(VENV)/created
 	@$(PY) -c 'import tomllib as t; p = t.load(open("pyproject.toml", "rb")); print(*p["build-system"]["requires"], *p["project"]["dependencies"], sep="\n")' > $(VENV)/packages.txt
 	@$(PIP) $$($(PY) -c 'import tomllib as t; print(*t.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
 	@echo "installing Python packages into $(VENV): numpy, pandas, matplotlib and what they need"
-	@echo "building the engine with cargo: two to three minutes on two cores the first time"
+	@echo "building the engine with cargo: about two minutes on two cores the first time"
 	@$(PY) -m maturin build --profile lab --locked --compatibility linux --out target/by-product & \
 	$(PIP) -r $(VENV)/packages.txt && $(PY) -m compileall -q -x '[/\\](tests?|testing|fontTools|pip|setuptools|pkg_resources)[/\\]' \
 		"$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"; \
