@@ -53,7 +53,10 @@ fn what_makes_no_sense_is_refused_with_the_remedy() {
         ("[{ kind = 'pep', direction = 'up' }]", "a proxy splits both directions"),
         ("[{ kind = 'pep', end = 'fra' }]", "did you mean \"far\"?"),
         ("[{ kind = 'pep', initial_window = 0 }]", "allowed: a whole number from 1 to 65535"),
-        ("['nat', 'pep', 'alter-payload']", "path[0].middleboxes[1]: beside a box that alters payloads"),
+        (
+            "['nat', 'pep', 'alter-payload']",
+            "path[0].middleboxes[1]: \"pep\" cannot be combined with a box that alters payloads",
+        ),
         ("[{ kind = 'alter-length', grow = 0 }]", "allowed: -100 to 100 without 0"),
         ("[7]", "expected a middlebox, found 7"),
         ("'nat'", "path[0].middleboxes: expected a list"),
