@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(refused("mine", "", vec![]), "the summary must be one line of text");
         assert!(refused("mine", "x", vec![p("name", 0.0, 0.0, "m")]).ends_with("and not \"name\""));
         assert!(refused("mine", "x", vec![p("a", 0.0, 1.0, "m")]).starts_with("parameter \"a\": the range 1 to 1"));
-        assert!(refused("mine", "x", vec![p("a", 0.0, f64::NAN, "m")]).contains("not finite"));
+        assert!(refused("mine", "x", vec![p("a", 0.0, f64::NAN, "m")]).contains("finite limits"));
         assert!(
             refused("mine", "x", vec![p("a", 2.0, 0.0, "m")]).contains("the default 2 is out of its range, 0 to 1")
         );
