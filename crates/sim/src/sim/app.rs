@@ -73,9 +73,9 @@ impl Sender {
         }
     }
 
-    /// Returns true if [`Sender::run`] may write now. A sender that writes blocks always offers the next block: a block that
-    /// the engine does not take tells the engine that the application waits for room. Times at which the application
-    /// writes are not considered here.
+    /// Returns true if [`Sender::run`] may write now. A sender that writes blocks always offers the
+    /// next block: a block that the engine does not take tells the engine that the application
+    /// waits for room. Times at which the application writes are not considered here.
     #[inline(always)]
     pub fn has_work(&self, connection: &Connection) -> bool {
         !self.closed && (self.blocks || connection.outbound().unassigned() < self.staging)

@@ -377,8 +377,9 @@ impl<K: Keep> Endpoint<K> {
         self.with(id, Conversation::abort)
     }
 
-    /// Passes the connection to `call`, for what an application may change at run time ([`Connection::set`]). What
-    /// moves octets or ends the connection goes by the functions of the endpoint.
+    /// Passes the connection to `call`, for what an application may change at run time
+    /// ([`Connection::set`]). What moves octets or ends the connection goes by the functions of the
+    /// endpoint.
     ///
     /// # Errors
     /// If the connection is gone.

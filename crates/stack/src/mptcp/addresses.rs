@@ -129,9 +129,9 @@ impl Addresses {
         }
     }
 
-    /// An authentic ADD_ADDR has arrived: keeps its address, if `limit` permits it. Returns whether the
-    /// address is news; `None` if the signal is ignored, or repeats what is known although it `may_repeat`
-    /// nothing now. A known address is echoed again.
+    /// An authentic ADD_ADDR has arrived: keeps its address, if `limit` permits it. Returns whether
+    /// the address is news; `None` if the signal is ignored, or repeats what is known although it
+    /// `may_repeat` nothing now. A known address is echoed again.
     pub fn take(&mut self, advertised: Advertised, limit: usize, may_repeat: impl FnOnce() -> bool) -> Option<bool> {
         match self.judge(advertised, limit) {
             Remote::Contradictory | Remote::Excess => None,

@@ -1,7 +1,9 @@
-//! Composes segments: the window, the MPTCP option, a signal, and the other options that fit beside them.
+//! Composes segments: the window, the MPTCP option, a signal, and the other options that fit beside
+//! them.
 //!
-//! A subflow makes a segment with its own numbers, flags and timestamps. This module adds the rest, in the order in which option
-//! space is allotted: the MPTCP option, a signal, TCP-DOOR's number, SACK blocks ([`budget`]).
+//! A subflow makes a segment with its own numbers, flags and timestamps. This module adds the rest,
+//! in the order in which option space is allotted: the MPTCP option, a signal, TCP-DOOR's number,
+//! SACK blocks ([`budget`]).
 
 mod control;
 mod data;
@@ -19,7 +21,8 @@ use crate::time::Instant;
 use crate::wire::budget;
 
 /// The parts of a connection from which a segment is composed, and that count what leaves. What is
-/// announced to the peer, how long it may be silent and which protocol is spoken is not changed here.
+/// announced to the peer, how long it may be silent and which protocol is spoken is not changed
+/// here.
 pub(crate) struct Composing<'a> {
     pub w: Sending<'a>,
     pub distribution: &'a mut Distribution,
@@ -43,8 +46,9 @@ impl Composing<'_> {
         Outgoing { subflow, kind: SendKind::Control, transmissions: 0, choices: 0, wire_len: segment.wire_len() }
     }
 
-    /// The segment that is about to be sent on `id` has its MPTCP option: adds the others. Returns its [`Segment::wire_len`]. (What
-    /// composes data segments is in line: that saves 50 instructions for each.)
+    /// The segment that is about to be sent on `id` has its MPTCP option: adds the others. Returns
+    /// its [`Segment::wire_len`]. (What composes data segments is in line: that saves 50
+    /// instructions for each.)
     #[inline(always)]
     fn add_options(&mut self, id: SubflowId) -> u32 {
         let (s, segment) = (&self.w.paths.subflows[id], &*self.out);
@@ -57,7 +61,8 @@ impl Composing<'_> {
 
     fn add_rare_options(&mut self, id: SubflowId) -> u32 {
         let (s, segment) = (&mut self.w.paths.subflows[id], &mut *self.out);
-        // RFC 2018 4: blocks leave in every pure acknowledgement. Segments with data or FIN acknowledge too, but do not report duplicates or held segments.
+        // RFC 2018 4: blocks leave in every pure acknowledgement. Segments with data or FIN
+        // acknowledge too, but do not report duplicates or held segments.
         let pure = segment.payload.len == 0 && !segment.flags.has(Flags::FIN);
         if s.door.on && !segment.flags.has(Flags::FIN) {
             s.door.number(segment);
@@ -89,8 +94,9 @@ impl Composing<'_> {
 
     /// A pure acknowledgement on `id` with this option, and with MP_FAIL if it is due.
     pub fn acknowledgement(&mut self, now: Instant, id: SubflowId, option: Mptcp) -> Outgoing {
-        // Beside timestamps and a mapping there is no room for MP_FAIL: it waits for the next acknowledgement. Nor is there room
-        // beside keys or an HMAC, but a peer whose data failed its checksum has already received those.
+        // Beside timestamps and a mapping there is no room for MP_FAIL: it waits for the next
+        // acknowledgement. Nor is there room beside keys or an HMAC, but a peer whose data failed
+        // its checksum has already received those.
         let mapping = matches!(option, Mptcp::Dss(Dss { mapping: Some(_), .. }));
         let signal = if mapping {
             Signal::None
@@ -102,14 +108,15 @@ impl Composing<'_> {
         self.signalling(now, id, option, signal)
     }
 
-    /// How many address identifiers fit into a REMOVE_ADDR beside `option` on `id` (RFC 8684 3.4.2).
+    /// How many address identifiers fit into a REMOVE_ADDR beside `option` on `id` (RFC 8684
+    /// 3.4.2).
     pub fn removal_room(&self, id: SubflowId, option: &Mptcp) -> usize {
         let timestamps = self.w.paths.subflows[id].timestamp_len();
         (OPTION_SPACE - timestamps - option.len().next_multiple_of(4) - 3) as usize
     }
 
-    /// An acknowledgement that carries only `signal`. If an acknowledgement was due, another one follows, because this one
-    /// carries no DATA_ACK.
+    /// An acknowledgement that carries only `signal`. If an acknowledgement was due, another one
+    /// follows, because this one carries no DATA_ACK.
     pub fn about_address(&mut self, now: Instant, id: SubflowId, signal: Signal) -> Outgoing {
         let waits = self.w.paths.subflows[id].acks.are_owed();
         let sent = self.signalling(now, id, Mptcp::None, signal);

@@ -213,7 +213,8 @@ impl Connection {
         !self.events.is_empty()
     }
 
-    /// Like [`Connection::poll_event`], without [`Event::Readable`]: for a driver that asks [`Inbound::readable`].
+    /// Returns the next event as [`Connection::poll_event`] does, but skips [`Event::Readable`]. For
+    /// a driver that calls [`Inbound::readable`] instead.
     #[inline]
     pub fn poll_change(&mut self) -> Option<Event> {
         self.events.pop_front()

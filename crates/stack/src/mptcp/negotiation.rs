@@ -125,8 +125,8 @@ impl Negotiation {
         self.confirmed |= confirmed;
     }
 
-    /// Server: takes the third ACK of the first subflow, with both keys (RFC 8684 3.1). `in_syn`: octets
-    /// of data in the SYN, which have no data sequence numbers (B.2).
+    /// Server: takes the third ACK of the first subflow, with both keys (RFC 8684 3.1). `in_syn`:
+    /// octets of data in the SYN, which have no data sequence numbers (B.2).
     pub fn take_third_ack(&mut self, seg: &Segment, in_syn: u32, fast: &mut FastPath) -> ThirdAck {
         let Mode::Negotiating { own_key } = self.mode else { return ThirdAck::Other };
         match seg.options.mptcp {
@@ -139,7 +139,8 @@ impl Negotiation {
                 self.agree(keys, true, fast);
                 ThirdAck::Keys { checksum }
             }
-            // The keys are still missing. They arrive with a retransmission of the third ACK, or with the first data (3.1).
+            // The keys are still missing. They arrive with a retransmission of the third ACK, or
+            // with the first data (3.1).
             Mptcp::Dss(_) => ThirdAck::Unusable,
             // RFC 8684 3.1, 3.7: the option was lost on the path.
             _ if seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::SYN) => ThirdAck::Plain,
@@ -217,8 +218,8 @@ impl Negotiation {
         self.fast_close.take().is_some()
     }
 
-    /// RFC 8684 3.5: the subflow whose MP_FASTCLOSE was repeated often enough, and the signal of its
-    /// reset, which is for the sake of middleboxes.
+    /// RFC 8684 3.5: the subflow whose MP_FASTCLOSE was repeated often enough, and the signal of
+    /// its reset, which is for the sake of middleboxes.
     pub fn unanswered_fast_close(&self, now: Instant, timers: &Timers) -> Option<(SubflowId, Signal)> {
         let (Mode::Mptcp(k), Some(FastClose { subflow, sent })) = (self.mode, self.fast_close) else { return None };
         let gives_up = timers.has_expired(Timer::FastClose, now) && sent > FASTCLOSE_RETRIES;
@@ -364,8 +365,8 @@ mod tests {
         assert!(n.is_over());
     }
 
-    /// RFC 8684 3.1: the third ACK has both keys. Without them the server waits, unless the path has
-    /// removed the option.
+    /// RFC 8684 3.1: the third ACK has both keys. Without them the server waits, unless the path
+    /// has removed the option.
     #[test]
     fn the_third_ack_brings_the_keys_or_makes_it_plain_tcp() {
         let mut fast = FastPath::for_tests();

@@ -19,7 +19,8 @@ pub struct Transmit {
     pub segment: Segment,
 }
 
-/// What [`Connection::poll_outgoing`](crate::Connection::poll_outgoing) says of a segment to send; the segment itself is [`Connection::outgoing`](crate::Connection::outgoing). As in [`Transmit`],
+/// What [`Connection::poll_outgoing`](crate::Connection::poll_outgoing) says of a segment to send;
+/// the segment itself is [`Connection::outgoing`](crate::Connection::outgoing). As in [`Transmit`],
 /// and how long it is.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]

@@ -310,7 +310,8 @@ impl Paths {
         }
     }
 
-    /// Returns true if another keep-alive would be due on `id`, and all that were sent went unanswered.
+    /// Returns true if another keep-alive would be due on `id`, and all that were sent went
+    /// unanswered.
     pub fn is_silent_to_keepalives(&self, now: Instant, id: SubflowId, keep: &KeepAlive, config: &Config) -> bool {
         self.keepalive_at(id, keep).is_some_and(|at| at <= now) && self.is_given_up(now, id, config)
     }

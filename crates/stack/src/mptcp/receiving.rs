@@ -1,5 +1,5 @@
-//! The receiving side of a connection: how an arriving payload finds its place in the peer's stream, and how the receive window
-//! follows the reader.
+//! The receiving side of a connection: how an arriving payload finds its place in the peer's
+//! stream, and how the receive window follows the reader.
 
 mod coupled;
 mod payload;

@@ -51,8 +51,8 @@ pub(crate) enum EdgeMove {
     Refused(u64),
 }
 
-/// A DATA_FIN is sent this many times as often as a data segment before the peer counts as gone. Its interval doubles less often:
-/// with the minimum RTO of 200 ms this takes 12 minutes.
+/// A DATA_FIN is sent this many times as often as a data segment before the peer counts as gone.
+/// Its interval doubles less often: with the minimum RTO of 200 ms this takes 12 minutes.
 pub(crate) const FIN_TRIES: u32 = 4;
 
 /// Our direction of the data stream.

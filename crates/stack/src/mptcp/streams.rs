@@ -1,4 +1,5 @@
-//! The two directions of the data stream, as a driver sees them. The engine itself calls none of this.
+//! The two directions of the data stream, as a driver sees them. The engine itself calls none of
+//! this.
 
 use super::distribution::Distribution;
 use super::fast_path::FastPath;
@@ -22,8 +23,8 @@ pub struct Outbound<'a> {
 }
 
 impl Outbound<'_> {
-    /// Octets that [`Connection::write`](crate::Connection::write) accepts now: the room in the send
-    /// buffer, or 0 if the connection has ended (RFC 9293 3.10.2).
+    /// Octets that [`Connection::write`](crate::Connection::write) accepts now: the room in the
+    /// send buffer, or 0 if the connection has ended (RFC 9293 3.10.2).
     #[inline]
     pub(super) fn writable(&self) -> u64 {
         if self.negotiation.is_over() {
@@ -56,7 +57,8 @@ impl Outbound<'_> {
         self.send.unassigned() + self.distribution.assigned(self.paths)
     }
 
-    /// The end of our stream has been sent, as a DATA_FIN or in plain TCP a FIN, and was acknowledged or not. `None`: it has not.
+    /// The end of our stream has been sent, as a DATA_FIN or in plain TCP a FIN, and was
+    /// acknowledged or not. `None`: it has not.
     pub fn is_end_acknowledged(&self) -> Option<bool> {
         match self.send.fin() {
             Fin::Open => None,
@@ -71,7 +73,8 @@ impl Outbound<'_> {
         self.distribution.limit()
     }
 
-    /// What keeps subflow `id` from sending new data at `now`, after everything that could be sent was.
+    /// What keeps subflow `id` from sending new data at `now`, after everything that could be sent
+    /// was.
     pub fn send_block(&self, id: SubflowId, now: Instant) -> SendBlock {
         let (s, m) = (&self.paths.subflows[id], &self.paths.members[id]);
         if !s.may_send() || !m.ready {
@@ -87,7 +90,8 @@ impl Outbound<'_> {
             return SendBlock::Recovery;
         }
         let mss = u64::from(sender.mss);
-        // What is written and cannot be sent at all; less than a segment waits for more (RFC 9293 3.7.4).
+        // What is written and cannot be sent at all; less than a segment waits for more (RFC 9293
+        // 3.7.4).
         let left = self.send.unassigned();
         let usable = self.send.window_left();
         let full = !self.send.is_closed() && self.writable() < mss;
@@ -96,7 +100,8 @@ impl Outbound<'_> {
         if !has_data && usable < mss && (left > usable || full) {
             return SendBlock::ReceiveWindow;
         }
-        // A burst that waits until more of the window is open (`Config::defer_bursts`) waits for the window.
+        // A burst that waits until more of the window is open (`Config::defer_bursts`) waits for
+        // the window.
         let deferred = sender.has_deferred() && (has_data || !self.distribution.queues());
         if deferred || !sender.has_room(sender.mss) || sender.paced_until(now).is_some() {
             return SendBlock::Cwnd;
@@ -130,9 +135,9 @@ impl Inbound<'_> {
         self.recv.readable()
     }
 
-    /// Segments and octets that this host holds for reordering, because of holes in a subflow or in the data stream. If several
-    /// subflows hold a copy of an octet, it counts for each of them. The sum can therefore exceed the receive buffer, which
-    /// bounds the number of distinct octets.
+    /// Segments and octets that this host holds for reordering, because of holes in a subflow or in
+    /// the data stream. If several subflows hold a copy of an octet, it counts for each of them.
+    /// The sum can therefore exceed the receive buffer, which bounds the number of distinct octets.
     #[inline]
     pub fn held(&self) -> (u64, u64) {
         let (packets, octets) = self.recv.held();

@@ -131,8 +131,8 @@ fn a_failed_checksum_on_the_only_subflow_makes_plain_tcp() {
     assert!(pair.is_closed() && !pair[Side::A].conn().is_multipath() && !pair[Side::B].conn().is_multipath());
 }
 
-/// As before, under schedulers that assign data to the subflow before it can be sent: assigned data that was not sent does not
-/// prevent the fallback.
+/// As before, under schedulers that assign data to the subflow before it can be sent: assigned data
+/// that was not sent does not prevent the fallback.
 #[test]
 fn a_fallback_is_possible_while_data_is_assigned_ahead() {
     for (scheduler, nth) in ["linux", "linux-blest"].into_iter().flat_map(|s| [0, 1, 3, 10, 30].map(|nth| (s, nth))) {

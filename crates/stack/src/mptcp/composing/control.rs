@@ -1,5 +1,5 @@
-//! Segments without data that a subflow does not send on its own account: acknowledgements, the ends
-//! of streams, window probes, keep-alives, signals.
+//! Composes segments without data on behalf of the connection: pure ACKs, FIN and DATA_FIN, window
+//! probes, keep-alives, MPTCP signals (ADD_ADDR, REMOVE_ADDR, MP_PRIO, MP_FAIL).
 
 use super::Composing;
 use crate::event::SubflowId;
@@ -26,8 +26,8 @@ impl Composing<'_> {
         Some(self.send(now, choice))
     }
 
-    /// A DATA_FIN without data (RFC 8684 3.3.3), if one is due: its mapping has subflow sequence number
-    /// 0 and length 1.
+    /// A DATA_FIN without data (RFC 8684 3.3.3), if one is due: its mapping has subflow sequence
+    /// number 0 and length 1.
     ///
     /// # Errors
     /// If it was sent often enough: the peer is gone.

@@ -1,5 +1,5 @@
-//! Segments with new data, and the acknowledgements of a quiet connection: composed in full, or made
-//! from the one before.
+//! Segments with new data, and the acknowledgements of a quiet connection: composed in full, or
+//! made from the one before.
 
 use super::Composing;
 use crate::event::{SendBlock, SendKind, SubflowId};
@@ -29,12 +29,13 @@ impl Composing<'_> {
         if !self.distribution.has_data(&self.w) {
             return None;
         }
-        // As the general path, only where there is data: a look notes until when pacing holds data back.
+        // As the general path, only where there is data: a look notes until when pacing holds data
+        // back.
         let w = &mut self.w;
         if w.paths.rows[id].can_send {
             w.paths.look(now, id, w.timers);
         }
-        // Nobody but the flowing subflow can send, the scheduler need not be asked then, and nothing is sent again.
+        // Only one subflow can send, and no data waits to be sent again: skip the scheduler.
         let simply = w.fast.flows_simply() && w.send.reinjections().is_empty() && !w.send.has_copies();
         if simply { self.flow_on(now, id) } else { self.poll_data(now, true) }
     }
@@ -51,7 +52,8 @@ impl Composing<'_> {
             && self.w.negotiation.is_multipath()
             && data > 0
         {
-            // The last data carries the DATA_FIN (3.3.3), except beside MP_CAPABLE, which has no room for it.
+            // The last data carries the DATA_FIN (3.3.3), except beside MP_CAPABLE, which has no
+            // room for it.
             self.w.send.fin_sent();
             self.w.timers.set(Timer::DataFin, now + self.w.paths.longest_rto().unwrap_or(self.w.config.initial_rto));
         }
@@ -68,7 +70,8 @@ impl Composing<'_> {
         Outgoing { subflow: id, kind, transmissions: 1, choices, wire_len }
     }
 
-    /// [`Composing::send`] of new data that is not the last written, if the segment can be made from the one before.
+    /// [`Composing::send`] of new data that is not the last written, if the segment can be made
+    /// from the one before.
     #[inline(always)]
     fn send_from_template(&mut self, now: Instant, id: SubflowId, data: u64, len: u32) -> Option<Outgoing> {
         let basis = self.data_basis(id);
@@ -94,7 +97,8 @@ impl Composing<'_> {
         Basis { revision: self.w.fast.revision(), other: self.w.paths.subflows[id].receiver.rcv_nxt, received }
     }
 
-    /// Sends data in a segment that is composed from nothing. `push`: it has PSH. Returns its [`Segment::wire_len`].
+    /// Sends data in a segment that is composed from nothing. `push`: it has PSH. Returns its
+    /// [`Segment::wire_len`].
     #[inline(never)]
     fn send_in_full(
         &mut self,
@@ -137,16 +141,17 @@ impl Composing<'_> {
         self.add_data_options(id, &sent, owed_ack)
     }
 
-    /// Segments may be made from the ones before: their windows follow from what has arrived and was read, and no segment ends a
-    /// burst.
+    /// Segments may be made from the ones before: their windows follow from what has arrived and
+    /// was read, and no segment ends a burst.
     #[inline]
     fn has_templates(&self) -> bool {
         let validated = self.w.config.window_validation || self.w.config.stale_after > 0;
         self.w.fast.is_on() && self.recv.has_fixed_buffer() && !self.distribution.counts_bursts() && !validated
     }
 
-    /// An acknowledgement on `id` of a quiet connection. What it says beside numbers does not change while nothing but predicted segments
-    /// arrives: they leave no hole, are no duplicates, and are marked as those before (`Subflow::expects`).
+    /// An acknowledgement on `id` of a quiet connection. What it says beside numbers does not
+    /// change while nothing but predicted segments arrives: they leave no hole, are no duplicates,
+    /// and are marked as those before (`Subflow::expects`).
     #[inline(always)]
     pub fn next_acknowledgement(&mut self, now: Instant, id: SubflowId) -> Outgoing {
         let basis =
@@ -174,8 +179,10 @@ impl Composing<'_> {
         outgoing
     }
 
-    /// A segment of `len` octets was sent on `id`. Whether it ends a burst of several, and is to say so: the burst is as long as Linux makes a packet for segmentation
-    /// offload (`tcp_tso_autosize`: what is paced in a millisecond, two segments at least), or the window has no room for another.
+    /// A segment of `len` octets was sent on `id`. Whether it ends a burst of several, and is to
+    /// say so: the burst is as long as Linux makes a packet for segmentation offload
+    /// (`tcp_tso_autosize`: what is paced in a millisecond, two segments at least), or the window
+    /// has no room for another.
     #[cold]
     fn ends_burst(&mut self, now: Instant, id: SubflowId, len: u32) -> bool {
         let queued = self.w.paths.members[id].ahead.octets() > 0;
@@ -183,11 +190,13 @@ impl Composing<'_> {
         self.w.paths.subflows[id].sender.ends_burst(now, more, len) && self.w.config.push_acks
     }
 
-    /// Adds the options to a segment with payload. Returns its [`Segment::wire_len`]. `owed`: an acknowledgement was.
+    /// Adds the MPTCP option and the other options to a segment with payload. `owed`: a delayed ACK
+    /// was due before this segment. Returns the [`Segment::wire_len`] of the segment.
     pub(super) fn add_data_options(&mut self, id: SubflowId, sent: &Sent, owed: bool) -> u32 {
         self.out.options.mptcp = self.data_option(id, sent);
-        // A segment with keys and data acknowledges on the subflow only: there is no room for a DATA_ACK beside the keys (RFC 8684 3.1).
-        // If an acknowledgement of data was owed, a pure one follows.
+        // A segment with keys and data acknowledges on the subflow only: there is no room for a
+        // DATA_ACK beside the keys (RFC 8684 3.1). If an acknowledgement of data was owed, a pure
+        // one follows.
         if owed && matches!(self.out.options.mptcp, Mptcp::CapableAck { .. }) && self.recv.nxt() > 0 {
             self.w.paths.subflows[id].acks.now();
         }
@@ -207,7 +216,8 @@ impl Composing<'_> {
         if segments == 0 {
             return self.poll_data(now, true);
         }
-        // Until the next input these may follow without another look. After an idle period the window may restart with this one (RFC 5681 4.1).
+        // Until the next input these may follow without another look. After an idle period the
+        // window may restart with this one (RFC 5681 4.1).
         let looks = sender.is_metered() || sender.board.is_empty();
         self.w.fast.set_budget(if looks { 0 } else { (segments - 1).min(64) as u32 });
         Some(self.send_full(now, id))

@@ -12,7 +12,8 @@ use crate::segment::{DataAck, Dss, Mapping, Mptcp};
 use crate::seq::Seq;
 
 impl Composing<'_> {
-    /// The DSS option of a segment, with a DATA_ACK in each (RFC 8684 3.3.2); with a mapping if it carries `data`.
+    /// The DSS option of a segment, with a DATA_ACK in each (RFC 8684 3.3.2); with a mapping if it
+    /// carries `data`.
     #[inline(always)]
     pub(super) fn dss(&self, k: &Keys, id: SubflowId, data: Option<(u64, u32, Seq)>) -> Dss {
         let fin_received = u64::from(self.recv.has_ended());
@@ -31,23 +32,27 @@ impl Composing<'_> {
         dss
     }
 
-    /// A mapping of `len` octets from data offset `data` on, for a segment on `id`: of the same octets always the same mapping (RFC 8684 3.3.1). Beside TCP-DOOR's number there is room for a
-    /// 32-bit data sequence number only.
+    /// A mapping of `len` octets from data offset `data` on, for a segment on `id`: of the same
+    /// octets always the same mapping (RFC 8684 3.3.1). Beside TCP-DOOR's number there is room for
+    /// a 32-bit data sequence number only.
     pub(super) fn mapping(&self, k: &Keys, id: SubflowId, data: u64, ssn: u32, len: u16) -> Mapping {
         let dsn = k.own_first_dsn.wrapping_add(data);
-        // 3.3.1: the checksum covers all 64 bits of the data sequence number, even if only 32 are sent.
+        // 3.3.1: the checksum covers all 64 bits of the data sequence number, even if only 32 are
+        // sent.
         let checksum = checksum_of(self.w.config, dsn, ssn, len);
         let short = self.w.config.dsn_octets == DsnOctets::Four || self.w.paths.subflows[id].door.on;
         Mapping { dsn: if short { dsn & u64::from(u32::MAX) } else { dsn }, short, ssn, len, checksum }
     }
 
-    /// The MPTCP option of a segment with payload. RFC 8684 3.7 wants a mapping until a DATA_ACK has come: every data segment carries one.
+    /// The MPTCP option of a segment with payload. RFC 8684 3.7 wants a mapping until a DATA_ACK
+    /// has come: every data segment carries one.
     #[inline(always)]
     pub(super) fn data_option(&mut self, id: SubflowId, sent: &Sent) -> Mptcp {
         match self.w.negotiation.mode() {
             Mode::Mptcp(k) => {
-                // 3.1: the first data carries the keys, whether or not the third ACK arrived. The option implies the first
-                // subflow sequence number: a copy of this data later on the subflow needs a DSS.
+                // 3.1: the first data carries the keys, whether or not the third ACK arrived. The
+                // option implies the first subflow sequence number: a copy of this data later on
+                // the subflow needs a DSS.
                 let s = &self.w.paths.subflows[id];
                 let first = sent.seq == s.first_own() && sent.data == u64::from(s.fast_open.tx);
                 let keys_are_known = self.w.config.deviations.first_data_with_dss && self.w.negotiation.is_confirmed();
@@ -72,8 +77,9 @@ impl Composing<'_> {
         }
     }
 
-    /// The MPTCP option of a pure acknowledgement on `id` that also carries a signal. The DATA_FIN that Linux repeats on each
-    /// acknowledgement stays away: its mapping and a signal do not both fit (RFC 9293 3.1: options have 40 octets).
+    /// The MPTCP option of a pure acknowledgement on `id` that also carries a signal. The DATA_FIN
+    /// that Linux repeats on each acknowledgement stays away: its mapping and a signal do not both
+    /// fit (RFC 9293 3.1: options have 40 octets).
     pub fn signal_option(&self, id: SubflowId) -> Mptcp {
         match self.control_option(id) {
             Mptcp::Dss(dss) => Mptcp::Dss(Dss { mapping: None, data_fin: false, ..dss }),

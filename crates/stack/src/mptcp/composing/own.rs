@@ -1,4 +1,5 @@
-//! What a subflow has to send on its own: a RST, a segment of the handshake, or a retransmission.
+//! Composes the segments that a subflow sends without the scheduler: RST, handshake segments and
+//! retransmissions.
 
 use super::Composing;
 use crate::config::DSS_ROOM;
@@ -12,7 +13,8 @@ use crate::tcp::subflow::State;
 use crate::time::Instant;
 
 impl Composing<'_> {
-    /// What a subflow has to send on its own: a RST, a segment of the handshake, or a retransmission.
+    /// Returns the next segment that subflow `id` sends without the scheduler: a RST, a handshake
+    /// segment or a retransmission. `None` if there is none.
     pub fn poll_own(&mut self, now: Instant, id: SubflowId) -> Option<Outgoing> {
         let s = &mut self.w.paths.subflows[id];
         if let Some(segment) = s.poll_reset(now) {

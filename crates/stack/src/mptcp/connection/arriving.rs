@@ -238,10 +238,12 @@ impl Connection {
             let seq = Seq::unwrap(s.mapped_seq(m.ssn), s.receiver.rcv_nxt);
             let data = k.mapped_offset(&m, self.recv.nxt());
             if data > self.recv.nxt() || self.fallback.contradicts((seq, data)) {
-                // The data before the infinite mapping would never arrive, or it is not where the checksum failed.
+                // RFC 8684 3.7: reset if the infinite mapping begins beyond a gap, because the
+                // missing data would never arrive, or elsewhere than the mapping that failed.
                 self.reset(id, EndReason::Middlebox, Signal::None, permanent(ResetReason::MIDDLEBOX));
             } else {
-                // RFC 8684 3.7: the peer sends an infinite mapping: all data that follows is mapped at once.
+                // RFC 8684 3.7: the peer sends an infinite mapping, which maps all further octets of
+                // the subflow. The connection continues as plain TCP.
                 self.fallback.begin_rx((seq, data));
                 self.fall_back(id, FallbackCause::InfiniteMapping);
             }
@@ -271,7 +273,8 @@ impl Connection {
         let failing = self.fallback.is_failing();
         let taken = self.receiving().take_payload(now, id, seg);
         if self.fallback.is_failing() && !failing {
-            // What leaves until the answer comes, a window probe say, must continue what was sent: the peer may be plain TCP by then.
+            // What leaves until the answer comes, a window probe say, must continue what was sent:
+            // the peer may be plain TCP by then.
             self.paths.forget_assigned(&mut self.send);
         }
         match taken {

@@ -105,7 +105,8 @@ impl Connection {
         self.timers.set(Timer::FastClose, Instant::ZERO);
     }
 
-    /// FASTCLOSE_WAIT: the RSTs of the other subflows, and MP_FASTCLOSE on an acknowledgement, for the first time or repeated.
+    /// FASTCLOSE_WAIT: the RSTs of the other subflows, and MP_FASTCLOSE on an acknowledgement, for
+    /// the first time or repeated.
     pub(super) fn poll_fast_close(&mut self, now: Instant) -> Option<Outgoing> {
         let reset = self.composing().poll_resets(now);
         if reset.is_some() {

@@ -79,7 +79,8 @@ impl Connection {
                 let authentic = hmac == keys::truncate_160(&keys::join_hmac(k.peer, k.own, peer_nonce, nonce));
                 // 3.7: a connection whose checksum has failed is about to fall back to plain TCP.
                 let failing = self.fallback.is_failing();
-                // RFC 8684 3.2: a join that fails to authenticate is reset, without any other effect.
+                // RFC 8684 3.2: a join that fails to authenticate is reset, without any other
+                // effect.
                 if !authentic || failing || self.paths.are_full(self.config.subflow_limit) {
                     let reason = match (authentic, failing) {
                         (false, _) => ResetReason::MPTCP,

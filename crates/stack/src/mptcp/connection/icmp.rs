@@ -7,16 +7,16 @@ use crate::time::Instant;
 /// What an ICMP message says of a segment of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IcmpError {
-    /// The segment was too large for a link: of TCP options and payload together, `room` octets fit.
-    /// Without effect unless the segment is in flight and larger ones are being sent.
+    /// The segment was too large for a link: of TCP options and payload together, `room` octets
+    /// fit. Without effect unless the segment is in flight and larger ones are being sent.
     TooBig {
         /// Octets for options and payload.
         room: u32,
     },
     /// The segment found no protocol or port, or nobody may pass: a hard error. RFC 9293 3.9.2.2,
     /// SHLD-26: it ends the subflow whose SYN it quotes, as a RST does. Once the states are
-    /// synchronised it is taken for a soft error, which ends nothing (RFC 5461 4.1): anyone who guesses
-    /// the four-tuple can send one.
+    /// synchronised it is taken for a soft error, which ends nothing (RFC 5461 4.1): anyone who
+    /// guesses the four-tuple can send one.
     Unreachable,
     /// The segment was not forwarded, for a reason that may pass. Without effect unless it is in
     /// flight.

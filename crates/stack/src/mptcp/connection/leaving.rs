@@ -59,7 +59,8 @@ impl Connection {
     #[inline(always)]
     fn poll_next(&mut self, now: Instant) -> Option<Outgoing> {
         if self.fast.quiet_until().is_some_and(|until| now < until) {
-            // The connection is quiet: nothing is due but the acknowledgement of the data that has arrived.
+            // The connection is quiet: nothing is due but the acknowledgement of the data that has
+            // arrived.
             Shortcut::QuietPoll.note();
             let id = self.fast.take_ack()?;
             return Some(self.composing().next_acknowledgement(now, id));
@@ -138,8 +139,8 @@ impl Connection {
         }
         let control = self.poll_rest(now, !state.are_idle());
         if control.is_none() {
-            // A subflow may have gone without an input that would see it, at the call of `withdraw`: if it was the last one, or had
-            // the last data in flight, a timer begins.
+            // A subflow may have gone without an input that would see it, at the call of
+            // `withdraw`: if it was the last one, or had the last data in flight, a timer begins.
             if self.paths.removal_due || !self.paths.is_alive() {
                 self.progress(now);
             }
@@ -150,8 +151,8 @@ impl Connection {
         control
     }
 
-    /// There is no data to send: acknowledgements, FIN, DATA_FIN, window probes, address signals. `some`: a subflow has something to
-    /// send on its own.
+    /// There is no data to send: acknowledgements, FIN, DATA_FIN, window probes, address signals.
+    /// `some`: a subflow has something to send on its own.
     #[inline(always)]
     pub(super) fn poll_rest(&mut self, now: Instant, some: bool) -> Option<Outgoing> {
         if self.distribution.limit() == SendBlock::Application {

@@ -8,23 +8,24 @@ use crate::time::{Duration, Instant};
 /// What the application may change at run time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Setting {
-    /// Switches Nagle's algorithm off (`true`) or on (RFC 9293 3.7.4: "MUST be a way for an application
-    /// to disable the Nagle algorithm on an individual connection"). What is written already leaves at
-    /// once when it is switched off, even if the connection is corked.
+    /// Switches Nagle's algorithm off (`true`) or on (RFC 9293 3.7.4: "MUST be a way for an
+    /// application to disable the Nagle algorithm on an individual connection"). What is written
+    /// already leaves at once when it is switched off, even if the connection is corked.
     NoDelay(bool),
-    /// While `true`, a segment that is not full-sized waits for more data or for the end of the cork,
-    /// whatever [`Setting::NoDelay`] says. It does not wait if nothing can follow it (after
-    /// [`Connection::shutdown_write`]), nor, with nothing in flight, for longer than a retransmission
-    /// timeout: that is the override timeout of RFC 9293 3.8.6.2.1. Afterwards what is left goes by
-    /// Nagle's algorithm.
+    /// While `true`, a segment that is not full-sized waits for more data or for the end of the
+    /// cork, whatever [`Setting::NoDelay`] says. It does not wait if nothing can follow it (after
+    /// [`Connection::shutdown_write`]), nor, with nothing in flight, for longer than a
+    /// retransmission timeout: that is the override timeout of RFC 9293 3.8.6.2.1. Afterwards what
+    /// is left goes by Nagle's algorithm.
     Cork(bool),
-    /// Sets [`user_timeout`](crate::config::Config::user_timeout). If data is unacknowledged, the timeout
-    /// starts anew.
+    /// Sets [`user_timeout`](crate::config::Config::user_timeout). If data is unacknowledged, the
+    /// timeout starts anew.
     UserTimeout(Option<Duration>),
-    /// Sets [`syn_retries`](crate::config::Config::syn_retries). SYNs that were already retransmitted
-    /// count towards the new limit.
+    /// Sets [`syn_retries`](crate::config::Config::syn_retries). The new limit also
+    /// counts the SYNs that were retransmitted before the change.
     SynRetries(Option<u32>),
-    /// Sets [`keepalive`](crate::config::Config::keepalive). The idle time of every subflow starts anew.
+    /// Sets [`keepalive`](crate::config::Config::keepalive). The idle time of every subflow starts
+    /// anew.
     KeepAlive(Option<KeepAlive>),
 }
 

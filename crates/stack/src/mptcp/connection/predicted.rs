@@ -50,7 +50,8 @@ pub enum Predicted {
     },
     /// An acknowledgement arrived.
     Ack {
-        /// The fields of [`Event::Window`](crate::Event::Window), if the congestion window has changed: window and threshold in octets.
+        /// The fields of [`Event::Window`](crate::Event::Window), if the congestion window has
+        /// changed: window and threshold in octets.
         window: Option<(f64, f64)>,
     },
 }
@@ -88,9 +89,10 @@ impl Connection {
         }
     }
 
-    /// Processes `seg` if it is predicted, as [`Connection::handle_segment`] would, but for the events [`Event::Arrived`](crate::Event::Arrived) and
-    /// [`Event::Window`](crate::Event::Window) that it would have queued last: what they would say is returned. Returns `None`, having done nothing, if `seg` is
-    /// not predicted; it then has to be handed to `handle_segment`.
+    /// Processes `seg` if it is predicted, as [`Connection::handle_segment`] would, but for the
+    /// events [`Event::Arrived`](crate::Event::Arrived) and [`Event::Window`](crate::Event::Window)
+    /// that it would have queued last: what they would say is returned. Returns `None`, having done
+    /// nothing, if `seg` is not predicted; it then has to be handed to `handle_segment`.
     ///
     /// For drivers that have polled all events and look at what a segment did at once.
     #[inline(always)]

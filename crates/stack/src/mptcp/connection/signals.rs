@@ -91,7 +91,8 @@ impl Connection {
             Signal::AddAddr { .. } => {}
             Signal::AddAddrEcho(advertised) => self.addresses.settle(advertised),
             Signal::RemoveAddr(ids) => {
-                // 3.4.2: the subflows of the removed address are probed with keep-alives. An unknown identifier is ignored.
+                // 3.4.2: the subflows of the removed address are probed with keep-alives. An
+                // unknown identifier is ignored.
                 for &gone in ids.as_slice() {
                     if self.addresses.forget_remote(gone) | self.paths.suspect(now, gone) {
                         self.events.push_back(Event::RemoteAddressRemoved { id: gone });

@@ -138,8 +138,9 @@ impl Distribution {
         w.reinject_head();
     }
 
-    /// What is assigned to `id`, which has timed out, waits for the same acknowledgement as what is in flight there. Under coupled
-    /// acknowledgement a subflow's data have to be in the order of the stream, so none are moved.
+    /// What is assigned to `id`, which has timed out, waits for the same acknowledgement as what is
+    /// in flight there. Under coupled acknowledgement a subflow's data have to be in the order of
+    /// the stream, so none are moved.
     fn reassign_stuck(&self, w: &mut Sending, id: SubflowId) {
         let moves = w.negotiation.is_multipath() && w.config.acknowledgement == Acknowledgement::Independent;
         if moves && w.paths.active().any(|(s, m)| s.id != id && m.ready && s.may_send()) {

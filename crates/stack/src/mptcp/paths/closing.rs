@@ -9,8 +9,8 @@ use crate::segment::{Flags, Options, Segment, Signal, TcpRst};
 use crate::tcp::subflow::{State, Subflow};
 
 impl Paths {
-    /// An ICMP message says that the segment `seq` on `id` reaches nobody. Returns why the subflow ends,
-    /// if it does: the message quotes its SYN.
+    /// An ICMP message says that the segment `seq` on `id` reaches nobody. Returns why the subflow
+    /// ends, if it does: the message quotes its SYN.
     pub fn on_unreachable(&mut self, id: SubflowId, seq: u32, events: &mut Events) -> Option<EndReason> {
         let s = self.subflows.get_mut(id).filter(|s| s.state == State::SynSent && seq == s.iss.wire())?;
         // RFC 7413 4.1.3.1: ICMP errors are refusals, too.
@@ -23,7 +23,8 @@ impl Paths {
         let Some(s) = self.subflows.get(id).filter(|s| s.is_in_flight(seq)) else { return };
         // RFC 7413 4.1.3.1: "Negative responses include [...] ICMP error messages".
         s.note_silence(events);
-        // RFC 9293 3.9.2.2: "MUST NOT abort the connection (MUST-56), and it SHOULD make the information available to the application (SHLD-25)".
+        // RFC 9293 3.9.2.2: "MUST NOT abort the connection (MUST-56), and it SHOULD make the
+        // information available to the application (SHLD-25)".
         events.push_back(Event::SoftError { subflow: id });
     }
 
@@ -48,8 +49,9 @@ impl Paths {
         }
     }
 
-    /// RFC 8684 3.3.3: a FIN closes the peer's direction of its subflow only. We close a subflow that the peer has closed too,
-    /// unless it is the last one that works and our data may still need it.
+    /// RFC 8684 3.3.3: a FIN closes the peer's direction of its subflow only. We close a subflow
+    /// that the peer has closed too, unless it is the last one that works and our data may still
+    /// need it.
     fn follow_fins(&mut self, send: &SendStream) {
         for &id in &self.active {
             let (s, m) = (&self.subflows[id], &self.members[id]);
@@ -61,8 +63,8 @@ impl Paths {
         }
     }
 
-    /// Sends a RST on `id`, unless the peer has never heard of the subflow or expects its end anyway (RFC
-    /// 9293 3.10.5).
+    /// Sends a RST on `id`, unless the peer has never heard of the subflow or expects its end
+    /// anyway (RFC 9293 3.10.5).
     pub fn send_reset(&mut self, id: SubflowId, signal: Signal, tcp_rst: Option<TcpRst>) {
         let s = &mut self.subflows[id];
         if matches!(s.state, State::Closed | State::SynSent | State::Closing | State::LastAck | State::TimeWait) {

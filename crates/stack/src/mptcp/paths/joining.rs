@@ -11,9 +11,11 @@ use crate::seq::Seq;
 use crate::tcp::subflow::State;
 use crate::time::Instant;
 
-/// Maximum number of half-open joins, whose third ACK is still missing: as many as there may be subflows.
+/// Maximum number of half-open joins, whose third ACK is still missing: as many as there may be
+/// subflows.
 const HALF_OPEN: usize = 255;
-/// Unanswered SYNs with MP_CAPABLE before one is sent without it (RFC 8684 3.1, 3.9.3; as many as Linux sends by default).
+/// Unanswered SYNs with MP_CAPABLE before one is sent without it (RFC 8684 3.1, 3.9.3; as many as
+/// Linux sends by default).
 const CAPABLE_SYNS: u32 = 3;
 /// Transmissions of an unanswered third ACK of a join.
 const TRIES: u32 = 8;
@@ -44,15 +46,15 @@ impl Paths {
         }
     }
 
-    /// Returns true if the SYNs with MP_CAPABLE on `id` have had no answer. After how many of them one
-    /// is sent without it is local policy (RFC 8684 3.1, 3.9.3).
+    /// Returns true if the SYNs with MP_CAPABLE on `id` have had no answer. After how many of them
+    /// one is sent without it is local policy (RFC 8684 3.1, 3.9.3).
     pub fn has_tried_capable(&self, id: SubflowId) -> bool {
         let s = &self.subflows[id];
         s.state == State::SynSent && s.sender.retries >= CAPABLE_SYNS && self.members[id].join == Join::First
     }
 
-    /// Returns true if `seg` repeats the peer's SYN on `id` without MP_CAPABLE, because the peer has seen
-    /// no answer to its SYNs with MP_CAPABLE (RFC 8684 3.1).
+    /// Returns true if `seg` repeats the peer's SYN on `id` without MP_CAPABLE, because the peer
+    /// has seen no answer to its SYNs with MP_CAPABLE (RFC 8684 3.1).
     pub fn is_plain_again(&self, id: SubflowId, seg: &Segment) -> bool {
         let s = &self.subflows[id];
         let syn = seg.flags.has(Flags::SYN) && !seg.flags.has(Flags::ACK) && !seg.flags.has(Flags::RST);
@@ -63,14 +65,15 @@ impl Paths {
             && !matches!(seg.options.mptcp, Mptcp::CapableSyn { .. })
     }
 
-    /// RFC 8684 3.7: judges a segment that acknowledges data without a DSS, or carries data without a
-    /// mapping, on a path that has never been shown to pass the options.
+    /// RFC 8684 3.7: judges a segment that acknowledges data without a DSS, or carries data without
+    /// a mapping, on a path that has never been shown to pass the options.
     pub fn judge_options(&mut self, id: SubflowId, seg: &Segment, send: &SendStream) -> Options {
         let (s, m) = (&self.subflows[id], &mut self.members[id]);
         if m.dss_confirmed {
             return Options::Pass;
         }
-        // Only acknowledgements of data in flight count. (RFC 8684 3.3.2: a DATA_ACK may be left out where it says nothing new.)
+        // Only acknowledgements of data in flight count. (RFC 8684 3.3.2: a DATA_ACK may be left
+        // out where it says nothing new.)
         let ack = Seq::unwrap(seg.ack, s.sender.una);
         let acks_data = ack > s.first_own() && ack > s.sender.una && ack <= s.sender.nxt;
         let acks_data = acks_data && s.sender.board.front().is_some_and(|front| front.data_len() > 0);
@@ -78,10 +81,12 @@ impl Paths {
             m.acked_bare |= acks_data && matches!(seg.options.mptcp, Mptcp::CapableAck { data: None, .. });
             return Options::Pass;
         }
-        // Before any DATA_ACK those without payload count again, of data that a box ahead of its peer has acknowledged already.
+        // Before any DATA_ACK those without payload count again, of data that a box ahead of its
+        // peer has acknowledged already.
         let unheard = seg.payload.len == 0 && send.una() == 0 && send.nxt() > 0;
         let bare_data = seg.payload.len > 0 && !m.mapping_received;
-        // No other path has been shown to pass them either: a join that has not been answered is given up.
+        // No other path has been shown to pass them either: a join that has not been answered is
+        // given up.
         let joined = |m: &Member| m.join == Join::Done || (m.join != Join::First && m.ready);
         let alone = m.join == Join::First && !self.members.iter().any(joined);
         let lost = acks_data || bare_data || (unheard && ack > s.first_own() && ack == s.sender.una && alone);
@@ -99,8 +104,8 @@ impl Paths {
         events.push_back(Event::SubflowEstablished(id));
     }
 
-    /// Sends the third ACK of a join again on `id` if it is due (RFC 8684 3.2). Returns true if it was
-    /// sent often enough.
+    /// Sends the third ACK of a join again on `id` if it is due (RFC 8684 3.2). Returns true if it
+    /// was sent often enough.
     pub fn retry_join(&mut self, now: Instant, id: SubflowId, config: &Config) -> bool {
         let (s, m) = (&mut self.subflows[id], &mut self.members[id]);
         let Join::AwaitAck { retry_at, tries, hmac } = m.join else { return false };
@@ -131,7 +136,8 @@ impl Paths {
 
     /// The oldest half-open join, if there are so many that it must make room for another one.
     pub fn crowded_out(&mut self) -> Option<SubflowId> {
-        // Remove the joins dropped before. A join dropped now keeps its number until the driver has seen the event.
+        // Remove the joins dropped before. A join dropped now keeps its number until the driver has
+        // seen the event.
         self.remove_closed();
         let mut half_open = self.active().filter(|(s, m)| s.state != State::Closed && m.is_half_open());
         let crowded = half_open.clone().count() >= HALF_OPEN;

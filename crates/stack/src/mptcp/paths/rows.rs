@@ -58,8 +58,8 @@ impl Paths {
         }
     }
 
-    /// An acknowledgement has arrived on `id` while new data flowed, last on `last`: data goes on flowing, since nothing has changed on the
-    /// other subflows.
+    /// An acknowledgement has arrived on `id` while new data flowed, last on `last`: data goes on
+    /// flowing, since nothing has changed on the other subflows.
     #[inline(always)]
     pub fn keep_flowing(
         &mut self,
@@ -164,8 +164,8 @@ impl Paths {
         self.rows.iter_mut().for_each(|row| (row.takes_data, row.queued) = (false, 0));
     }
 
-    /// RFC 8684 3.3.1, 3.3.5: the peer's window ends at `edge`. Data that the peer refused while its
-    /// window was closed is retransmitted at once.
+    /// RFC 8684 3.3.1, 3.3.5: the peer's window ends at `edge`. Data that the peer refused while
+    /// its window was closed is retransmitted at once.
     #[inline(always)]
     pub fn move_edge(&mut self, edge: u64, send: &mut SendStream, timers: &mut Timers) {
         let moved = send.move_edge(edge);
@@ -179,8 +179,8 @@ impl Paths {
         }
     }
 
-    /// The sequence number on `id` and the data offset where our unacknowledged data begins, if `id`
-    /// alone carries it contiguously.
+    /// The sequence number on `id` and the data offset where our unacknowledged data begins, if
+    /// `id` alone carries it contiguously.
     pub fn contiguous(&self, id: SubflowId, send: &SendStream) -> Option<(Seq, u64)> {
         let s = &self.subflows[id];
         let next = s.sender.board.is_empty().then_some(s.sender.nxt);

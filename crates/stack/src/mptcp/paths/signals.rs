@@ -28,7 +28,8 @@ pub(crate) enum Due {
 }
 
 impl Paths {
-    /// Nothing about any quiescent subflow has to be signalled to the peer or reported to the driver.
+    /// Nothing about any quiescent subflow has to be signalled to the peer or reported to the
+    /// driver.
     pub fn are_settled(&self) -> bool {
         self.active().all(|(s, m)| {
             let view = &self.rows[s.id];
@@ -59,21 +60,22 @@ impl Paths {
         None
     }
 
-    /// The keep-alives that may be sent now. MUST-26: none while something is outstanding, nor while a
-    /// closed window is probed.
+    /// The keep-alives that may be sent now. MUST-26: none while something is outstanding, nor
+    /// while a closed window is probed.
     pub fn keepalive(&self, config: &Config, negotiation: &Negotiation, timers: &Timers) -> Option<KeepAlive> {
         let ends = negotiation.is_over() || negotiation.fast_close().is_some();
         let probes = timers.runs(Timer::Persist) && self.active.len() == 1;
         config.keepalive.filter(|_| !ends && !probes)
     }
 
-    /// Returns true if the peer has removed the address of `id`, and no keep-alive there was answered.
+    /// Returns true if the peer has removed the address of `id`, and no keep-alive there was
+    /// answered.
     pub fn is_silent(&self, now: Instant, id: SubflowId) -> bool {
         self.members[id].suspicion.is_some_and(|s| s.tries >= KEEPALIVES && s.at <= now)
     }
 
-    /// The peer has removed its address `gone`: the subflows there are probed with keep-alives. Returns
-    /// true if there are any.
+    /// The peer has removed its address `gone`: the subflows there are probed with keep-alives.
+    /// Returns true if there are any.
     pub fn suspect(&mut self, now: Instant, gone: u8) -> bool {
         let mut affected = false;
         for &id in &self.active {

@@ -20,8 +20,8 @@ impl Paths {
         recv.held().1 + if plain { self.held().1 } else { 0 }
     }
 
-    /// The window field of a segment on `id`, shifted (RFC 7323 2.3). Records the right edge that it
-    /// advertises. `plain`: the connection is plain TCP.
+    /// The window field of a segment on `id`, shifted (RFC 7323 2.3). Records the right edge that
+    /// it advertises. `plain`: the connection is plain TCP.
     #[inline(always)]
     pub fn advertise(&mut self, id: SubflowId, recv: &mut RecvStream, plain: bool) -> u16 {
         let field = self.window_field(id, recv, plain);
@@ -57,8 +57,8 @@ impl Paths {
     }
 
     /// The application has read from a buffer of `buffer` octets. A subflow acknowledges if it owes
-    /// an acknowledgement that this completes, or if its window has at least doubled; with Multipath
-    /// TCP the latter only if the window that was advertised last, on any subflow, has.
+    /// an acknowledgement that this completes, or if its window has at least doubled; with
+    /// Multipath TCP the latter only if the window that was advertised last, on any subflow, has.
     #[cold]
     pub fn acknowledge_reading(&mut self, buffer: u64, recv: &RecvStream, plain: bool, fast: &mut FastPath) {
         fast.invalidate();

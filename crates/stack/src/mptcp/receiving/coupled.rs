@@ -1,5 +1,5 @@
-//! Coupled acknowledgement: segments that are parked until they are next on their subflow and in the
-//! data stream.
+//! Coupled acknowledgement: segments that are parked until they are next on their subflow and in
+//! the data stream.
 
 use super::Receiving;
 use crate::event::{ArrivalKind, SubflowId};

@@ -1,4 +1,5 @@
-//! The payload of an arriving segment: its place in the stream, and what becomes of it on its subflow.
+//! The payload of an arriving segment: its place in the stream, and what becomes of it on its
+//! subflow.
 
 use super::{Receiving, Refusal};
 use crate::config::Acknowledgement;
@@ -26,13 +27,14 @@ impl Receiving<'_> {
         }
         let Some((data, payload)) = place.and_then(|(data, octets)| Some((data, self.mapped_part(id, seg, octets)?)))
         else {
-            // Without a mapping the octets have no place in the stream. They are not acknowledged, so the peer retransmits them.
+            // Without a mapping the octets have no place in the stream. They are not acknowledged,
+            // so the peer retransmits them.
             return self.on_unmapped(id, start);
         };
         let partial = payload.len < seg.payload.len;
         let len = payload.len;
         let Some(end) = data.checked_add(u64::from(len)).filter(|&end| self.recv.accepts(end)) else {
-            // Beyond the window we advertised (RFC 8684 3.3.4; RFC 9293 3.10.7.4, first check, at data level).
+            // Beyond the window we advertised (RFC 8684 3.3.4; RFC 9293 3.10.7.4, first check).
             self.paths.subflows[id].acks.now();
             return Ok(());
         };
@@ -62,7 +64,7 @@ impl Receiving<'_> {
             self.paths.members[id].unmapped.1 = 0;
         }
         let intact = payload.offset == data;
-        // Held for a hole of the subflow, or for the rest of its mapping, though all of it had arrived before.
+        // All of it had arrived before; this copy waits for a hole or the rest of its mapping.
         let again = fresh == 0 && matches!(kind, ArrivalKind::HeldInSubflow | ArrivalKind::AheadInData);
         let kind = if again { ArrivalKind::DuplicateInData } else { kind };
         self.events.push_back(Event::Arrived { subflow: id, data, len, fresh: fresh as u32, kind, intact });
@@ -82,7 +84,8 @@ impl Receiving<'_> {
         room.min(self.paths.subflows[id].room_before_fin(start))
     }
 
-    /// Takes a payload whose data offset is known, under coupled acknowledgement.
+    /// Puts a mapped payload into the data stream if a subflow acknowledges a segment only once its
+    /// data is next in the data stream, too (coupled acknowledgement).
     fn take_coupled(&mut self, now: Instant, id: SubflowId, start: Seq, data: u64, len: u32) -> ArrivalKind {
         let (kind, at_once) = self.place_coupled(id, start, data, len);
         if kind != ArrivalKind::AheadInData {
@@ -91,8 +94,9 @@ impl Receiving<'_> {
         kind
     }
 
-    /// Takes a payload whose data offset is known, under independent acknowledgement (RFC 8684 3.3.2). `piece` is the data at
-    /// `start` on its subflow. `partial`: only the first part of the payload can be taken.
+    /// Puts a mapped payload into the data stream if subflow and data are acknowledged
+    /// independently (RFC 8684 3.3.2). `piece`: the range of data that begins at subflow sequence
+    /// number `start`. `partial`: the receive window takes only the first part of the payload.
     fn take_independent(
         &mut self,
         now: Instant,
@@ -130,8 +134,8 @@ impl Receiving<'_> {
         kind
     }
 
-    /// The part of the payload that can be taken if its first `octets` octets are mapped. With checksums, the sum of a part is
-    /// known only if the segment's own mapping ends with that part.
+    /// The part of the payload that can be taken if its first `octets` octets are mapped. With
+    /// checksums, the sum of a part is known only if the segment's own mapping ends with that part.
     fn mapped_part(&self, id: SubflowId, seg: &Segment, octets: u64) -> Option<Payload> {
         let payload = seg.payload;
         let whole = octets >= u64::from(payload.len);
@@ -145,8 +149,8 @@ impl Receiving<'_> {
             Mptcp::CapableAck { data: Some((len, _)), .. } => (1, u32::from(len)),
             _ => return whole.then_some(payload),
         };
-        // What follows the segment's own mapping may be mapped, too, from before. Its checksum is not here, and its octets' sum is in that of
-        // the whole.
+        // What follows the segment's own mapping may be mapped, too, from before. Its checksum is
+        // not here, and its octets' sum is in that of the whole.
         if len > 0 && len < payload.len && self.paths.subflows[id].mapped_seq(ssn) == seg.seq {
             let sum = if payload.rest == 0 { payload.sum } else { Sum(payload.sum).plus(Sum(!payload.rest)).0 };
             return Some(Payload { len, sum, rest: 0, ..payload });
@@ -154,7 +158,8 @@ impl Receiving<'_> {
         whole.then_some(payload)
     }
 
-    /// The data offset of the payload of `seg`, and how many octets from there on are mapped contiguously.
+    /// The data offset of the payload of `seg`, and how many octets from there on are mapped
+    /// contiguously.
     fn data_offset(&mut self, id: SubflowId, seg: &Segment, start: Seq) -> Result<Option<(u64, u64)>, Refusal> {
         let all = u64::from(seg.payload.len);
         let Mode::Mptcp(k) = *self.negotiation.mode() else {

@@ -20,7 +20,8 @@ impl Receiving<'_> {
         }
     }
 
-    /// A payload has arrived on `id`: a buffer that tunes itself follows the reader, and the window opens.
+    /// A payload has arrived on `id`: a buffer that tunes itself follows the reader, and the window
+    /// opens.
     #[inline]
     pub(super) fn tune(&mut self, now: Instant, id: SubflowId, len: u32) {
         if let Some(size) = self.recv.tune(now, len) {
@@ -29,7 +30,8 @@ impl Receiving<'_> {
         }
     }
 
-    /// The application has read `octets`: a buffer that tunes itself follows, and acknowledgements that wait for the reader.
+    /// The application has read `octets`: a buffer that tunes itself follows, and acknowledgements
+    /// that wait for the reader.
     #[cold]
     pub fn follow_reader(&mut self, octets: u64) {
         // The longest round-trip time of all subflows, as the window is theirs.

@@ -25,8 +25,8 @@ pub(crate) fn is_intact(config: &Config, k: &Keys, recv: &RecvStream, seg: &Segm
     seg.payload.len > 0 || !config.checksum || m.checksum.is_some_and(|c| sum.plus(Sum(c)).is_valid())
 }
 
-/// The mapping of `seg` that maps payload, if it does, and whether its last octet is a DATA_FIN. The
-/// mapping of the third ACK is of the first data (3.1).
+/// The mapping of `seg` that maps payload, if it does, and whether its last octet is a DATA_FIN.
+/// The mapping of the third ACK is of the first data (3.1).
 fn own_mapping(seg: &Segment) -> Option<(Mapping, bool)> {
     match seg.options.mptcp {
         Mptcp::Dss(Dss { mapping: Some(m), data_fin, .. }) if m.len >= u16::from(data_fin) => Some((m, data_fin)),
@@ -38,14 +38,16 @@ fn own_mapping(seg: &Segment) -> Option<(Mapping, bool)> {
 }
 
 impl Receiving<'_> {
-    /// RFC 8684 3.3.1, 3.7: data arrived without a mapping. If the next expected octet arrives so repeatedly, and nothing else does, the subflow is
-    /// reset.
+    /// RFC 8684 3.3.1, 3.7: data arrived without a mapping. If the next expected octet arrives so
+    /// repeatedly, and nothing else does, the subflow is reset.
     pub(super) fn on_unmapped(&mut self, id: SubflowId, start: Seq) -> Result<(), Refusal> {
         if self.paths.comes_repeatedly(id, start) { Err(Refusal::middlebox(Signal::None)) } else { Ok(()) }
     }
 
-    /// Notes the mapping of `seg`, which is of more than its payload: `octets` from `at` on are data from `data` on. Its checksum is noted
-    /// as well, since its octets may come in segments without (3.3.1). Returns false if too many mappings wait for their octets.
+    /// Stores the mapping of `seg` for payload that arrives later. The mapping covers more than the
+    /// payload of `seg`: `octets` octets from subflow sequence number `at` are the data from data
+    /// offset `data`. Stores its checksum as well, because later segments of the mapping may carry
+    /// no DSS option (RFC 8684 3.3.1). Returns false if too many mappings wait for their payload.
     pub(super) fn note_mapping(
         &mut self,
         id: SubflowId,
@@ -69,8 +71,8 @@ impl Receiving<'_> {
         Ok(true)
     }
 
-    /// Records a segment whose octets are all mapped, the first of them to `data`. Returns false if a checksum has failed and the
-    /// segment must not be taken.
+    /// Records a segment whose octets are all mapped, the first of them to `data`. Returns false if
+    /// a checksum has failed and the segment must not be taken.
     pub(super) fn verify(
         &mut self,
         id: SubflowId,
@@ -120,8 +122,9 @@ impl Receiving<'_> {
         Ok(true)
     }
 
-    /// After a checksum has failed: refuses a mapping that does not continue the one that failed, as it
-    /// must if the peer is to fall back. Data that it sends once more have a second place in the sequence space.
+    /// After a checksum has failed: refuses a mapping that does not continue the one that failed,
+    /// as it must if the peer is to fall back. Data that it sends once more have a second place in
+    /// the sequence space.
     fn check_contiguous(&self, id: SubflowId, k: &Keys, seg: &Segment, failed: u64) -> Result<(), Refusal> {
         let Mptcp::Dss(Dss { mapping: Some(m), .. }) = seg.options.mptcp else { return Ok(()) };
         let s = &self.paths.subflows[id];
@@ -129,21 +132,23 @@ impl Receiving<'_> {
         let (from, _) = self.fallback.rx_base().unwrap_or((at, 0));
         // By the numbers of the mapping: a box that changes lengths changes those of the segments.
         let contiguous = at < from || self.fallback.rx(s.irs, at) == Some(k.mapped_offset(&m, self.recv.nxt()));
-        // 3.7: "In the rare case that the data is not contiguous [...], the receiver MUST close the subflow with a RST with MP_FAIL."
+        // 3.7: "In the rare case that the data is not contiguous [...], the receiver MUST close the
+        // subflow with a RST with MP_FAIL."
         if contiguous { Ok(()) } else { Err(Refusal::middlebox(Signal::Fail { dsn: failed })) }
     }
 
-    /// Refuses a mapping that has a checksum although none were agreed on, or has none although they
-    /// were.
+    /// Refuses a mapping with a checksum if the handshake did not negotiate checksums, and one
+    /// without a checksum if it did.
     fn check_negotiated(&self, seg: &Segment) -> Result<(), Refusal> {
         let Some((Mapping { len, checksum, .. }, _)) = own_mapping(seg) else { return Ok(()) };
-        // RFC 8684 3.3: in both cases "the receiver MUST close the subflow with a RST". An infinite mapping has none (3.7).
+        // RFC 8684 3.3: in both cases "the receiver MUST close the subflow with a RST". An infinite
+        // mapping has none (3.7).
         let right = if self.config.checksum { checksum.is_some() || len == 0 } else { checksum.is_none() };
         if right { Ok(()) } else { Err(Refusal::Reset { signal: Signal::None, reason: ResetReason::MPTCP }) }
     }
 
-    /// 3.7: a checksum has failed. MP_FAIL follows, on a reset of the subflow if other data than its own
-    /// is concerned.
+    /// 3.7: a checksum has failed. MP_FAIL follows, on a reset of the subflow if other data than
+    /// its own is concerned.
     fn on_broken(&mut self, id: SubflowId, k: &Keys, broken: Broken) -> Result<(), Refusal> {
         self.events.push_back(Event::ChecksumFailed { subflow: id, data: broken.data });
         let dsn = k.peer_first_dsn.wrapping_add(broken.data);

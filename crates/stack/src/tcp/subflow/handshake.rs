@@ -234,10 +234,10 @@ impl Subflow {
         self.add_fast_open(&mut self.syn_options(now, mptcp, config), config)
     }
 
-    /// What stands behind the SYN in a SYN/ACK that has completed the handshake, if anything does, as a
-    /// segment of its own. RFC 9293 3.10.7.3: other controls and text are processed as if they had come
-    /// behind it. (With Multipath TCP data need a mapping, for which a SYN has no room: they come
-    /// again.)
+    /// What stands behind the SYN in a SYN/ACK that has completed the handshake, if anything does,
+    /// as a segment of its own. RFC 9293 3.10.7.3: other controls and text are processed as if they
+    /// had come behind it. (With Multipath TCP data need a mapping, for which a SYN has no room:
+    /// they come again.)
     pub(crate) fn behind_syn(&self, seg: &Segment) -> Option<Segment> {
         if self.state != State::Established || (seg.payload.len == 0 && !seg.flags.has(Flags::FIN)) {
             return None;

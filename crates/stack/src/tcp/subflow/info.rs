@@ -58,18 +58,21 @@ impl Subflow {
         }
     }
 
-    /// Octets of data in the client's SYN that were acknowledged with it: at the client ours, at the server the peer's.
+    /// Octets of data in the client's SYN that were acknowledged with it: at the client ours, at
+    /// the server the peer's.
     pub fn fast_opened(&self) -> u32 {
         let fast = &self.fast_open;
         fast.tx.max(fast.rx)
     }
 
-    /// Server: the SYN had the right cookie, or needed none, so that data may flow before the handshake is complete.
+    /// Server: the SYN had the right cookie, or needed none, so that data may flow before the
+    /// handshake is complete.
     pub fn is_fast_opened(&self) -> bool {
         self.fast_open.opened
     }
 
-    /// Data may leave before the handshake is complete: the client's with its SYN, which has a cookie, or the server's behind its SYN/ACK.
+    /// Data may leave before the handshake is complete: the client's with its SYN, which has a
+    /// cookie, or the server's behind its SYN/ACK.
     pub fn opens_fast(&self) -> bool {
         let fast = &self.fast_open;
         fast.opened || fast.carries_data()
