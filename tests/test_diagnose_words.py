@@ -220,6 +220,14 @@ FAST = 2 * PATH.format("700 Mbit/s", "5 ms", "")
             + PATH.format("100 Mbit/s", "10 ms", ""),
             None,
         ),
+        # Losses of the slow start, and a goodput far below the capacities: the core is the limit.
+        (
+            "[connection]\nscheduler = 'linux-blest'\nchecksum = true\n[transfer]\nduration = '2 s'\n[host]\n"
+            "cost = '30 us'\n"
+            + PATH.format("300 Mbit/s", "5 ms", "delay_variation = '2 ms'\n")
+            + PATH.format("300 Mbit/s", "25 ms", ""),
+            say.HOST_REMEDIES_AND_CORES(),
+        ),
         (f"[transfer]\nduration = '0.5 s'\n{FAST}", None),
     ],
 )

@@ -93,9 +93,13 @@ def _with_host(
         if carried["name"] == mine["name"]
     ]
     share, name = max(busy, default=(0.0, ""))
-    # A full link bounds the connection as well if its queue overflows or packets wait in it.
-    full = (connection["limits"] or {}).get("link", 0.0) + (connection["causes"] or {}).get("recovery", 0.0)
-    if share < _BUSY or full >= _FULL:
+    # A full link bounds the connection as well if its queue overflows or packets wait in it. Where all capacities are
+    # known, the goodput must come near their sum, too.
+    waits = (connection["limits"] or {}).get("link", 0.0) + (connection["causes"] or {}).get("recovery", 0.0)
+    capacities = [flow.get("capacity_mbps") for flow in connection["subflows"]]
+    capacity = None if None in capacities else sum(capacities)
+    near = capacity is None or (connection["goodput_mbps"] or 0.0) >= _NEAR * capacity
+    if share < _BUSY or (waits >= _FULL and near):
         return connection
     described = next(host for host in resolved["host"] if host["name"] == name)
     subflows = sum(
@@ -118,6 +122,8 @@ _BUSY = 0.9
 """A core that works for this share of a connection's time bounds the connection: starts and pauses take the rest."""
 _FULL = 0.05
 """From this share of waiting for full links and of loss recovery on, a full link bounds a connection as well."""
+_NEAR = 0.75
+"""Below this share of the capacities a connection leaves its links idle, and losses are not those of full links."""
 
 _CAPACITY = ("capacity_mbps", "capacity_low_mbps", "capacity_high_mbps")
 
