@@ -212,6 +212,12 @@ fn a_fin_again_is_answered_once_the_first_answer_may_be_lost() {
 /// old one.
 #[test]
 fn offsets_and_ports_come_from_the_secret() {
+    // Not inlined: rustc 1.95 otherwise merges two equal values that are passed by value, and the
+    // second callee receives the endpoint that the first one has changed (rust-lang/rust#155241).
+    #[inline(never)]
+    fn endpoint(secret: u8) -> Endpoint {
+        Endpoint::new([secret; 32])
+    }
     let (local, remote) = ([10, 0, 0, 2].into(), ([10, 0, 0, 1], 80).into());
     let first = |mut end: Endpoint, now| {
         let addresses = Addresses { local: (local, 5000).into(), remote };
@@ -219,7 +225,7 @@ fn offsets_and_ports_come_from_the_secret() {
         sent(&mut end, now)[0].options.timestamps.expect("they are offered").val
     };
     let ports = |mut end: Endpoint| (0..4).map(|_| end.draw_port(local, remote).expect("one")).collect::<Vec<_>>();
-    let [one, other] = [7, 8].map(|secret| move || Endpoint::new([secret; 32]));
+    let [one, other] = [7, 8].map(|secret| move || endpoint(secret));
     assert_eq!(first(one(), Instant::ZERO), first(one(), Instant::ZERO));
     assert_ne!(first(one(), Instant::ZERO), first(other(), Instant::ZERO));
     assert_eq!(first(one(), LATER).wrapping_sub(first(one(), Instant::ZERO)), 3000);
