@@ -126,3 +126,6 @@ impl Composing<'_> {
         sent
     }
 }
+
+#[cfg(test)]
+mod tests;

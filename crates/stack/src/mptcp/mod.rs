@@ -14,6 +14,8 @@ pub mod keys;
 mod liveness;
 mod negotiation;
 mod outgoing;
+#[cfg(test)]
+mod parts;
 mod paths;
 mod pieces;
 mod receiving;

@@ -73,3 +73,6 @@ impl Receiving<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
