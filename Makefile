@@ -20,6 +20,7 @@
 #   make scripts-public DIR=...  runs a checkout of packetdrill's scripts and prints the outcome of each
 #   make capi PREFIX=/usr/local DESTDIR=  installs the C interface: header, libraries, anabranch.pc
 #   make capi-dist    packs them as dist/anabranch-capi.tar.gz for users without Rust
+#   make capi-header  writes crates/capi/include/anabranch.h from the source of the C interface
 #   make capi-test    compiles and runs the example in C, also under address and undefined-behaviour sanitizers
 #   make ns3-test     runs examples, tests and comparisons inside ns-3, if ns-3 is installed; NS3=DIR: in a source tree
 #   make bench        measures speed and memory
@@ -54,7 +55,9 @@ endif
 
 RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
 	$(shell find crates -name '*.rs' -o -name '*.toml' -path '*/src/*')
-RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-python --locked
+# Without the tool of capi-header, whose dependencies give serde other features.
+RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-python --exclude anabranch-capi-header --locked
+CLIPPY := $(CARGO) clippy --profile lab
 STACK_DOCS := RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile lab --no-deps --locked --package anabranch-stack
 
 # Tools of Cargo: those that are installed, else of our own below target/tools.
@@ -98,7 +101,8 @@ semver: $(SEMVER)
 
 lint: $(VENV)/tools
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --profile lab --workspace --all-targets --locked -- -D warnings
+	$(CLIPPY) --workspace --exclude anabranch-capi-header --all-targets --locked -- -D warnings
+	$(CLIPPY) --package anabranch-capi-header --locked -- -D warnings
 	$(STACK_DOCS)
 	$(PY) tools/public-items --check
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile lab --no-deps --locked --package anabranch-capture --package anabranch-measures --package anabranch-packetdrill \
@@ -180,9 +184,15 @@ capi-dist:
 	install -d dist
 	tar -C target/capi-dist -czf dist/anabranch-capi.tar.gz anabranch-capi
 
+.PHONY: capi-header
+CAPI_HEADER := $(CARGO) run --quiet --profile lab --locked --package anabranch-capi-header --
+capi-header:
+	$(CAPI_HEADER)
+
 # The sanitizers see the C program and what it passes on.
 capi-test: CAPI_PROFILE := lab
 capi-test: capi-stage
+	$(CAPI_HEADER) --check
 	$(CARGO) test --profile lab --locked --package anabranch-capi
 	$(CC) -std=c11 -Wall -Wextra -Werror -O1 -Itarget/capi/include crates/capi/examples/pipe.c \
 		target/capi/lib/libanabranch.a $(CAPI_SYSTEM) -o target/capi/pipe

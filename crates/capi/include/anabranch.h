@@ -1,7 +1,7 @@
 /* C interface to the Anabranch multipath-TCP engine.
  *
  * Made by cbindgen from crates/capi/src; write it anew with
- *     ANABRANCH_WRITE_HEADER=1 cargo test --profile lab --package anabranch-capi --test header
+ *     make capi-header
  *
  * The engine has neither sockets nor a clock: the caller passes packets or segments in and polls
  * what is to be sent, events and the next deadline. After any call, poll segments (or packets) until

@@ -1,11 +1,13 @@
-//! `include/anabranch.h` is what cbindgen makes of the source.
+//! Writes `crates/capi/include/anabranch.h`, which cbindgen makes from the source of the C interface.
+//! `--check` writes nothing, and exits with status 1 if the file is not what cbindgen makes.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 const HEADING: &str = "/* C interface to the Anabranch multipath-TCP engine.
  *
  * Made by cbindgen from crates/capi/src; write it anew with
- *     ANABRANCH_WRITE_HEADER=1 cargo test --profile lab --package anabranch-capi --test header
+ *     make capi-header
  *
  * The engine has neither sockets nor a clock: the caller passes packets or segments in and polls
  * what is to be sent, events and the next deadline. After any call, poll segments (or packets) until
@@ -17,8 +19,7 @@ const HEADING: &str = "/* C interface to the Anabranch multipath-TCP engine.
  * argument crashes the library. Times are nanoseconds that do not go back.
  */";
 
-fn made() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+fn made(capi: &Path) -> String {
     let config = cbindgen::Config {
         language: cbindgen::Language::C,
         header: Some(HEADING.to_owned()),
@@ -31,23 +32,23 @@ fn made() -> String {
         sys_includes: vec!["stddef.h".to_owned(), "stdint.h".to_owned()],
         ..cbindgen::Config::default()
     };
-    let builder = cbindgen::Builder::new().with_src(root.join("src/lib.rs")).with_config(config);
+    let builder = cbindgen::Builder::new().with_src(capi.join("src/lib.rs")).with_config(config);
     let mut text = Vec::new();
-    builder.generate().expect("the source is read").write(&mut text);
-    String::from_utf8(text).expect("UTF-8")
+    builder.generate().expect("cbindgen reads the source").write(&mut text);
+    String::from_utf8(text).expect("the header is UTF-8")
 }
 
-#[test]
-fn the_header_is_that_of_the_source() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/anabranch.h");
-    let made = made();
-    if std::env::var_os("ANABRANCH_WRITE_HEADER").is_some() {
-        std::fs::write(&path, &made).expect("the header can be written");
+fn main() -> ExitCode {
+    let capi = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/capi");
+    let path = capi.join("include/anabranch.h");
+    let made = made(&capi);
+    if std::env::args().any(|argument| argument == "--check") {
+        if std::fs::read_to_string(&path).is_ok_and(|kept| kept == made) {
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("crates/capi/include/anabranch.h is not what the source gives: run `make capi-header`");
+        return ExitCode::FAILURE;
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        kept == made,
-        "crates/capi/include/anabranch.h is stale: write it anew with\n    \
-         ANABRANCH_WRITE_HEADER=1 cargo test --profile lab --package anabranch-capi --test header"
-    );
+    std::fs::write(&path, &made).expect("the header can be written");
+    ExitCode::SUCCESS
 }
