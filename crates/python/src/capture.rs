@@ -10,13 +10,13 @@ use std::time::Instant;
 use anabranch_capture::{Follower, Only, Progress, Sort};
 use anabranch_measures::series::Sample;
 use anabranch_sim::run::unwound;
-use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
+use crate::array::array;
 use crate::{POLL_INTERVAL, RunError, series};
 
 create_exception!(
@@ -45,10 +45,10 @@ impl Capture {
         let dict = series(py, &self.capture.samples)?;
         let known = |f: fn(&Sample) -> f64| {
             let samples = self.capture.samples.iter().zip(&self.capture.knows_flight);
-            samples.map(|(s, known)| if *known { f(s) } else { f64::NAN }).collect::<Vec<f64>>().into_pyarray(py)
+            array(py, samples.map(|(s, known)| if *known { f(s) } else { f64::NAN }))
         };
-        dict.set_item("in_flight", known(|s| s.in_flight as f64))?;
-        dict.set_item("srtt", known(|s| s.srtt))?;
+        dict.set_item("in_flight", known(|s| s.in_flight as f64)?)?;
+        dict.set_item("srtt", known(|s| s.srtt)?)?;
         Ok(dict)
     }
 
@@ -56,12 +56,12 @@ impl Capture {
     fn sequence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let spans = &self.capture.spans;
         let dict = PyDict::new(py);
-        dict.set_item("t", spans.iter().map(|s| s.1.at as f64 / 1e9).collect::<Vec<_>>().into_pyarray(py))?;
-        dict.set_item("connection", spans.iter().map(|s| s.0 as i32).collect::<Vec<_>>().into_pyarray(py))?;
-        dict.set_item("subflow", spans.iter().map(|s| s.1.subflow as i32).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("t", array(py, spans.iter().map(|s| s.1.at as f64 / 1e9))?)?;
+        dict.set_item("connection", array(py, spans.iter().map(|s| s.0 as i32))?)?;
+        dict.set_item("subflow", array(py, spans.iter().map(|s| s.1.subflow as i32))?)?;
         dict.set_item("kind", spans.iter().map(|s| Sort::NAMES[s.1.sort as usize]).collect::<Vec<_>>())?;
-        dict.set_item("low", spans.iter().map(|s| s.1.low as f64).collect::<Vec<_>>().into_pyarray(py))?;
-        dict.set_item("high", spans.iter().map(|s| s.1.high as f64).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("low", array(py, spans.iter().map(|s| s.1.low as f64))?)?;
+        dict.set_item("high", array(py, spans.iter().map(|s| s.1.high as f64))?)?;
         Ok(dict)
     }
 
@@ -69,10 +69,10 @@ impl Capture {
     fn window<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let windows = &self.capture.windows;
         let dict = PyDict::new(py);
-        dict.set_item("t", windows.iter().map(|w| w.1.at as f64 / 1e9).collect::<Vec<_>>().into_pyarray(py))?;
-        dict.set_item("connection", windows.iter().map(|w| w.0 as i32).collect::<Vec<_>>().into_pyarray(py))?;
-        dict.set_item("data_ack", windows.iter().map(|w| w.1.data_ack as f64).collect::<Vec<_>>().into_pyarray(py))?;
-        dict.set_item("edge", windows.iter().map(|w| w.1.edge as f64).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item("t", array(py, windows.iter().map(|w| w.1.at as f64 / 1e9))?)?;
+        dict.set_item("connection", array(py, windows.iter().map(|w| w.0 as i32))?)?;
+        dict.set_item("data_ack", array(py, windows.iter().map(|w| w.1.data_ack as f64))?)?;
+        dict.set_item("edge", array(py, windows.iter().map(|w| w.1.edge as f64))?)?;
         Ok(dict)
     }
 }

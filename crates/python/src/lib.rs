@@ -2,6 +2,7 @@
 //! `python/anabranch/_core.pyi`.
 
 mod algorithms;
+mod array;
 mod capture;
 mod memory;
 mod script;
@@ -29,12 +30,13 @@ use anabranch_sim::sim::trace::Sink;
 use anabranch_sim::sim::world::Progress;
 use anabranch_stack::config::Registries;
 use anabranch_torture::without_shortcuts;
-use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
+
+use self::array::array;
 
 create_exception!(
     anabranch,
@@ -250,7 +252,7 @@ impl Run {
         let dict = series(py, self.series.samples())?;
         self.state.with_records(|records| {
             for (name, values) in records.columns(self.series.samples(), |sample| self.owner(sample)) {
-                dict.set_item(name, values.into_pyarray(py))?;
+                dict.set_item(name, array(py, values)?)?;
             }
             Ok(dict)
         })
@@ -264,24 +266,24 @@ impl Run {
         }
         let all = || self.items.iter().flat_map(|(c, items)| items.all().iter().map(move |i| (*c, items.kind, i)));
         let seconds = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64 / 1e9);
-        dict.set_item(table::PART_CONNECTION.key, all().map(|(c, ..)| c as i32).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item(table::PART_CONNECTION.key, array(py, all().map(|(c, ..)| c as i32).collect::<Vec<_>>())?)?;
         dict.set_item(table::PART_KIND.key, all().map(|(_, kind, _)| kind.name()).collect::<Vec<_>>())?;
         dict.set_item(
             table::PART_NUMBER.key,
-            all().map(|(.., i)| i.number as i32).collect::<Vec<_>>().into_pyarray(py),
+            array(py, all().map(|(.., i)| i.number as i32).collect::<Vec<_>>())?,
         )?;
-        dict.set_item(table::PART_BYTES.key, all().map(|(.., i)| i.bytes as f64).collect::<Vec<_>>().into_pyarray(py))?;
+        dict.set_item(table::PART_BYTES.key, array(py, all().map(|(.., i)| i.bytes as f64).collect::<Vec<_>>())?)?;
         dict.set_item(
             table::PART_ASKED.key,
-            all().map(|(.., i)| i.asked as f64 / 1e9).collect::<Vec<_>>().into_pyarray(py),
+            array(py, all().map(|(.., i)| i.asked as f64 / 1e9).collect::<Vec<_>>())?,
         )?;
         dict.set_item(
             table::PART_DONE.key,
-            all().map(|(.., i)| seconds(i.done())).collect::<Vec<_>>().into_pyarray(py),
+            array(py, all().map(|(.., i)| seconds(i.done())).collect::<Vec<_>>())?,
         )?;
         dict.set_item(
             table::PART_LATENCY.key,
-            all().map(|(.., i)| seconds(i.latency())).collect::<Vec<_>>().into_pyarray(py),
+            array(py, all().map(|(.., i)| seconds(i.latency())).collect::<Vec<_>>())?,
         )?;
         Ok(dict)
     }
@@ -326,20 +328,20 @@ fn os_error(what: &str, file: &str, error: &std::io::Error) -> PyErr {
 /// Samples as a dictionary of arrays of equal length.
 fn series<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let real = |f: fn(&Sample) -> f64| samples.iter().map(f).collect::<Vec<f64>>().into_pyarray(py);
-    let whole = |f: fn(&Sample) -> i32| samples.iter().map(f).collect::<Vec<i32>>().into_pyarray(py);
-    dict.set_item(table::SERIES_T.key, real(|s| s.at as f64 / 1e9))?;
-    dict.set_item(table::SERIES_CONNECTION.key, whole(|s| s.connection as i32))?;
-    dict.set_item(table::SERIES_SUBFLOW.key, whole(|s| s.subflow as i32))?;
-    dict.set_item(table::SERIES_CWND.key, real(|s| s.cwnd))?;
-    dict.set_item(table::SERIES_SSTHRESH.key, real(|s| s.ssthresh))?;
-    dict.set_item(table::SERIES_SRTT.key, real(|s| s.srtt))?;
-    dict.set_item(table::SERIES_RTT_SAMPLES.key, real(|s| s.rtt_samples as f64))?;
-    dict.set_item(table::SERIES_RTO.key, real(|s| s.rto))?;
-    dict.set_item(table::SERIES_IN_FLIGHT.key, real(|s| s.in_flight as f64))?;
-    dict.set_item(table::SERIES_DELIVERED.key, real(|s| s.delivered as f64))?;
-    dict.set_item(table::SERIES_OOO_BUFFER.key, real(|s| s.ooo_buffer as f64))?;
-    dict.set_item(table::SERIES_OOO_BUFFER_BYTES.key, real(|s| s.ooo_buffer_bytes as f64))?;
+    let real = |f: fn(&Sample) -> f64| array(py, samples.iter().map(f));
+    let whole = |f: fn(&Sample) -> i32| array(py, samples.iter().map(f));
+    dict.set_item(table::SERIES_T.key, real(|s| s.at as f64 / 1e9)?)?;
+    dict.set_item(table::SERIES_CONNECTION.key, whole(|s| s.connection as i32)?)?;
+    dict.set_item(table::SERIES_SUBFLOW.key, whole(|s| s.subflow as i32)?)?;
+    dict.set_item(table::SERIES_CWND.key, real(|s| s.cwnd)?)?;
+    dict.set_item(table::SERIES_SSTHRESH.key, real(|s| s.ssthresh)?)?;
+    dict.set_item(table::SERIES_SRTT.key, real(|s| s.srtt)?)?;
+    dict.set_item(table::SERIES_RTT_SAMPLES.key, real(|s| s.rtt_samples as f64)?)?;
+    dict.set_item(table::SERIES_RTO.key, real(|s| s.rto)?)?;
+    dict.set_item(table::SERIES_IN_FLIGHT.key, real(|s| s.in_flight as f64)?)?;
+    dict.set_item(table::SERIES_DELIVERED.key, real(|s| s.delivered as f64)?)?;
+    dict.set_item(table::SERIES_OOO_BUFFER.key, real(|s| s.ooo_buffer as f64)?)?;
+    dict.set_item(table::SERIES_OOO_BUFFER_BYTES.key, real(|s| s.ooo_buffer_bytes as f64)?)?;
     Ok(dict)
 }
 

@@ -360,13 +360,22 @@ pub(super) fn whole(value: &Value, min: u64, max: u64) -> Result<u64, Error> {
 
 /// One of a list of words. `what` names the list: "controller".
 pub(super) fn word<T: Copy>(value: &Value, what: &str, choices: &[(&str, T)]) -> Result<T, Error> {
-    let words: Vec<&str> = choices.iter().map(|(w, _)| *w).collect();
+    place(value, what, &names(choices)).map(|place| choices[place].1)
+}
+
+/// The words of a list.
+pub(super) fn names<'a, T>(choices: &[(&'a str, T)]) -> Vec<&'a str> {
+    choices.iter().map(|(word, _)| *word).collect()
+}
+
+/// The place in `words` of the word given. `what` names the list.
+fn place(value: &Value, what: &str, words: &[&str]) -> Result<usize, Error> {
     let list = || format!("choices: {}", words.join(", "));
     let Some(text) = value.as_str() else {
         return Err(Error::new(format!("expected a {what} in quotes, found {}", show(value)), list()));
     };
-    choices.iter().find(|(w, _)| *w == text).map(|(_, t)| *t).ok_or_else(|| {
-        Error::new(format!("unknown {what} \"{text}\""), format!("{}{}", did_you_mean(text, &words), list()))
+    words.iter().position(|word| *word == text).ok_or_else(|| {
+        Error::new(format!("unknown {what} \"{text}\""), format!("{}{}", did_you_mean(text, words), list()))
     })
 }
 
