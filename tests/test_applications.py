@@ -186,7 +186,7 @@ def test_the_longest_gap_and_the_recovery_are_told_compared_and_swept(command: C
     assert summary["recovery_max_s"] == max(found)
     said = command("run", "outage.toml").out
     assert "longest time without data " in said
-    assert "; change at 3 s: " in said
+    assert "; path change at 3 s: " in said
     assert "longest recovery after a change (s)" in command("compare", "one", "one").out
     runs = ab.sweep(ab.Scenario.from_toml(OUTAGE), {"scheduler": ["min-rtt"]}, seeds=2).runs
     assert (runs["recovery_max_s"] > 0).all()

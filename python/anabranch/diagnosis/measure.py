@@ -251,10 +251,18 @@ def is_one_way(found: Mapping[str, Any]) -> bool:
 def events(found: Mapping[str, Any]) -> list[str]:
     """What happened beside the waiting: fallback, checksums, resets, signs of middleboxes. All are facts."""
     told = []
-    if any(is_one_way(flow) for flow in found["subflows"]):
-        told.append(say.ONE_WAY())
-    if any(flow["lacks_pure_acks"] for flow in found["subflows"]):
-        told.append(say.NO_PURE_ACKS(receiver="server" if found["data_from"] == "client" else "client"))
+    flows = len(found["subflows"])
+    one_way = sum(is_one_way(flow) for flow in found["subflows"])
+    if one_way:
+        told.append(say.ONE_WAY() if one_way == flows else say.ONE_WAY_OF(flows=one_way))
+    receiver = "server" if found["data_from"] == "client" else "client"
+    lacking = sum(bool(flow["lacks_pure_acks"]) for flow in found["subflows"])
+    if lacking:
+        told.append(
+            say.NO_PURE_ACKS(receiver=receiver)
+            if lacking == flows
+            else say.NO_PURE_ACKS_OF(flows=lacking, receiver=receiver)
+        )
     if found["fallback"]:
         told.append(say.FALLBACK(reason=found["fallback_reason"]))
     if found["dss_checksums"]["failed"]:

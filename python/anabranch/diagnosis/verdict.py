@@ -5,7 +5,7 @@ from typing import Any
 
 from anabranch.diagnosis.seen import Seen
 from anabranch.measures import units
-from anabranch.measures.causes import CAUSES
+from anabranch.measures.causes import CAUSES, SENDERS_OPEN
 from anabranch.runs.limits import limits
 from anabranch.sentences import diagnose as say
 
@@ -25,6 +25,10 @@ _BLOCKED = 0.01
 """Share of the duration, from which a subflow that held up the others is named."""
 _SHOWN = 0.05
 """Smaller shares are only in the table."""
+_CLOSE = 0.05
+"""Causes whose shares differ by less cannot be ranked, even if no share is in doubt."""
+_OPEN = frozenset({*SENDERS_OPEN, "scheduler", "receive_window"})
+"""Causes that may look alike in a capture at the sender."""
 _ROUNDED = 0.005
 """Shares that add up to so little are not worth mentioning."""
 
@@ -127,8 +131,17 @@ def open_names(connection: Mapping[str, Any]) -> list[str]:
     """Names of the causes that the capture cannot tell apart, the same in every sentence."""
     causes = connection["indistinct"]
     # Where the receive window is among them, packets wait in a queue of the sender's host; else they are paced.
-    paced = not _is_far(connection) and "receive_window" not in causes
+    paced = not _is_far(connection) and not is_close(connection) and "receive_window" not in causes
     return [say.PACED() if cause == "cwnd" and paced else CAUSES[cause].name for cause in causes]
+
+
+def is_close(connection: Mapping[str, Any]) -> bool:
+    """Returns true if the open causes do not look alike: their shares are too close or too uncertain to rank."""
+    causes, shares = connection["indistinct"], connection["causes"]
+    if not causes or _is_far(connection):
+        return False
+    own = [shares[cause] for cause in causes]
+    return not _OPEN.issuperset(causes) or max(own) - min(own) < _CLOSE
 
 
 def _either(names: Sequence[str]) -> str:
@@ -158,7 +171,7 @@ def _saturated(connection: Mapping[str, Any], facts: Seen) -> str:
         remedy = CAUSES["recovery"].remedy
         return say.SATURATED_RECOVERY(paths=paths, share=units.percent(recovery), remedy=remedy)
     part = connection["goodput_mbps"] / (connection["paths_mbps"] or float("inf"))
-    if part < _NEARLY_ALL:
+    if part < _NEARLY_ALL and not connection["paths_are_lower_bounds"]:
         return say.SATURATED_PART(paths=paths, share=units.percent(part))
     return say.SATURATED(paths=paths)
 
@@ -203,9 +216,15 @@ def _help(connection: Mapping[str, Any], facts: Seen) -> str:
     if by_window and _are_full(connection, facts):
         return _saturated(connection, facts)
     if _links_limit(connection, facts):
+        link = (connection["limits"] or {}).get("link", 1.0)
+        if link < _SATURATED and not _are_full(connection, facts):
+            told = CAUSES["link"]
+            return say.MAIN_CAUSE(cause=told.name, share=units.percent(link), remedy=told.remedy)
         return _saturated(connection, facts)
     if main in connection["indistinct"] and _is_far(connection):
         return say.MAIN_CAUSE_OPEN_AT_RECEIVER(cause=CAUSES[main].name)
+    if main in connection["indistinct"] and is_close(connection):
+        return say.MAIN_CAUSE_CLOSE(causes=_either(open_names(connection)))
     if main in connection["indistinct"]:
         host = say.SENDER_OR_RECEIVER if "receive_window" in connection["indistinct"] else say.SENDER
         return say.MAIN_CAUSE_OPEN_AT_SENDER(host=host(), causes=_either(open_names(connection)))
