@@ -47,6 +47,12 @@ def test_each_connection_is_explained(several: ab.Run) -> None:
     assert "limited by, mean of 2 connections: " in str(several)
 
 
+def test_a_mean_of_limits_counts_the_connections_that_have_some() -> None:
+    tcp, udp = {"limits": {"cwnd": 0.75, "application": 0.25}}, {"limits": None}
+    mean = "limited by, mean of 1 connection: congestion window 75 %, application 25 %"
+    assert limits({"connections": [tcp, udp]}) == mean
+
+
 @pytest.mark.parametrize("count", [12, 13])
 def test_the_first_twelve_connections_are_explained(count: int) -> None:
     one = '[[connection]]\nname = "c{}"\n[connection.transfer]\nbytes = "1 kB"\n'

@@ -81,7 +81,7 @@ def _time(connection: Mapping[str, Any]) -> str:
         return say.NO_CAUSES()
     order = sorted(causes.items(), key=lambda pair: -pair[1])
     shown = [(c, s) for c, s in order if s >= _SHOWN] or order[:1]
-    own = connection["indistinct"]
+    own = [] if is_close(connection) else connection["indistinct"]
     parts = [say.CAUSE_SHARE(cause=CAUSES[c].name, share=units.percent(s)) for c, s in shown if c not in own]
     together = sum(causes[c] for c in own)
     if together >= _SHOWN:

@@ -12,7 +12,9 @@ from anabranch.sentences.template import Phrase, Sentence
 CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     "not_up": {
         "ground": Phrase("the handshake, FIN or RST of the subflow"),
-        "remedy": Phrase("open the subflow earlier, keep the connection open longer, or find out why the subflow was closed"),
+        "remedy": Phrase(
+            "open the subflow earlier, keep the connection open longer, or find out why the subflow was closed"
+        ),
     },
     "failed": {
         "ground": Phrase(
@@ -25,7 +27,9 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     },
     "recovery": {
         "ground": Phrase("from the first retransmission until all segments sent before it are acknowledged"),
-        "remedy": Phrase("reduce random losses or drops of full queues: `anabranch diagnose` counts both for each path"),
+        "remedy": Phrase(
+            "reduce random losses or drops of full queues: `anabranch diagnose` counts both for each path"
+        ),
     },
     "receive_window": {
         "ground": Phrase("the advertised window has no room for a full segment"),
@@ -42,14 +46,17 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     },
     "reinjection": {
         "ground": Phrase(
-            "as for the congestion window; in addition, half of the data in flight had been sent on another subflow before"
+            "as for the congestion window; in addition, half of the data in flight had been sent on another subflow "
+            "before"
         ),
-        "remedy": Phrase("use a scheduler that sends no copies; if copies follow timeouts, repair the path that timed out"),
+        "remedy": Phrase(
+            "use a scheduler that sends no copies; if copies follow timeouts, repair the path that timed out"
+        ),
     },
     "cwnd": {
         "ground": Phrase(
-            "as much is in flight as ever since the last loss, and acknowledgements release segments at once; or no other "
-            "cause is certain"
+            "as much is in flight as ever since the last loss, and acknowledgements release segments at once; or no "
+            "other cause is certain"
         ),
         "remedy": Phrase("try another congestion controller or reduce random losses, unless the paths were saturated"),
     },
@@ -67,7 +74,9 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     },
     "link": {
         "ground": Phrase("no capture can tell it from the window or buffer that is full at the same time"),
-        "remedy": Phrase("use more or faster paths; while links are full, a larger window or buffer does not raise the goodput"),
+        "remedy": Phrase(
+            "use more or faster paths; while links are full, a larger window or buffer does not raise the goodput"
+        ),
     },
 }
 """For each cause, by its key in the JSON: how a capture shows the cause, and a remedy that may help.
@@ -162,9 +171,9 @@ MAIN_CAUSE_HANDSHAKE = Sentence(
     "open, or use TCP Fast Open (RFC 7413)."
 )
 MAIN_CAUSE_HANDSHAKE_AND_FIN = Sentence(
-    "Main cause: a short connection. The handshake took {share} of the time, and {after} of the time passed between the "
-    "sender's FIN and the arrival of its last data. Possible remedy (not tried): keep the connection open, or use TCP Fast "
-    "Open (RFC 7413)."
+    "Main cause: a short connection. The handshake took {share} of the time, and {after} of the time passed between "
+    "the sender's FIN and the arrival of its last data. Possible remedy (not tried): keep the connection open, or use "
+    "TCP Fast Open (RFC 7413)."
 )
 MAIN_CAUSE_SYNS = Sentence(
     "Main cause: the handshake, which took {share} of the time. The SYN was sent again {count!n} {count:time|times}: "
@@ -237,7 +246,7 @@ TABLE_PATHS = (
 
 AT_SENDER = Phrase("at the sender")
 AT_RECEIVER = Phrase("at the receiver")
-AT_BOTH_ENDS = Phrase("at both ends at the same time")
+AT_BOTH_ENDS = Phrase("at both ends")
 FROM_BEGINNING = Phrase("from the beginning")
 NO_CAPTURE = Phrase("none: `ss -tin`")
 
@@ -278,7 +287,10 @@ UNKNOWN_QUEUES = (
 )
 UNKNOWN_AT_ONE_PLACE = (Phrase("one-way delays"), Phrase("a capture at one place shows only round trips"))
 UNKNOWN_AT_SENDER: tuple[tuple[Phrase, Phrase], ...] = (
-    (Phrase("how long data waited behind a gap at the receiver"), Phrase("arrivals are estimated from acknowledgements")),
+    (
+        Phrase("how long data waited behind a gap at the receiver"),
+        Phrase("arrivals are estimated from acknowledgements"),
+    ),
 )
 UNKNOWN_AT_SENDER_OF_MPTCP: tuple[tuple[Phrase, Phrase], ...] = (
     (
@@ -419,9 +431,10 @@ CHANGE_QUEUES = Phrase("fq-codel on every link")
 # The file of a twin: its head, and the ground of each line.
 
 TWIN_HEAD = Sentence(
-    "Written by `anabranch diagnose --twin`: the scenario that a capture implies. Comments say where values come from: a "
-    "fact in the capture, an inference from it, or given by the user. Unknown values are defaults, or those of the "
-    "values tried with which the run is most like the capture. The run {is_like} like the capture. It differs by: {differences}."
+    "Written by `anabranch diagnose --twin`: the scenario that a capture implies. Comments say where values come from: "
+    "a fact in the capture, an inference from it, or given by the user. Unknown values are defaults, or those of the "
+    "values tried with which the run is most like the capture. The run {is_like} like the capture. It differs by: "
+    "{differences}."
 )
 IS_LIKE = Phrase("is")
 IS_NOT_LIKE = Phrase("is NOT")

@@ -47,7 +47,7 @@ LONGEST_RECOVERY = Phrase("longest recovery after a change {time}")
 
 # Applications.
 
-REVERSE = Phrase("the other way: {amount} delivered, goodput {goodput}")
+REVERSE = Phrase("from the server to the client: {amount} delivered, goodput {goodput}")
 PAGE = Phrase("page load {time}")
 NO_PAGE = Phrase("page load: not completed")
 DATAGRAMS = Phrase("datagram delay: {percentiles}; datagrams lost {share}")
