@@ -90,7 +90,7 @@ def test_without_handshakes_the_shares_are_those_of_what_is_there(captures: list
         assert "from the beginning" in {u["capture"] for u in connection["unknown"]}
         assert sum(connection["causes"].values()) == pytest.approx(1)
     # The second path is a connection of its own.
-    assert late.sentences[0].endswith("some paths are missing.")
+    assert late.sentences[0].endswith("or a capacity may have changed.")
     assert late.connections[0]["subflows"][0]["capacity_mbps"] == pytest.approx(5, rel=0.03)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import anabranch as ab
+from anabranch.diagnosis.capacities import path_capacities
 from anabranch.diagnosis.measure import events, open_at_receiver
 from anabranch.diagnosis.seen import Seen
 from anabranch.diagnosis.unknown import unknown
@@ -322,3 +323,44 @@ def test_of_several_subflows_only_those_without_acknowledgements_are_named() -> 
     assert events({**found, "subflows": [whole, one_way]}) == [say.ONE_WAY_OF(flows=1)]
     assert events({**found, "subflows": [lacking]}) == [say.NO_PURE_ACKS(receiver="server")]
     assert events({**found, "subflows": [whole, lacking]}) == [say.NO_PURE_ACKS_OF(flows=1, receiver="server")]
+
+
+PATH_OF = {"capacity_given": False, "capacity_at_least_mbps": 3.0, "path": 0, "measured_s": 10.0}
+
+
+def path_of(capacity: float | None, not_up: float, low: float | None = None, **fields: Any) -> dict[str, Any]:
+    """A subflow of path 0 that was up for a part of 10 s."""
+    rates = dict.fromkeys(("capacity_mbps", "capacity_high_mbps"), capacity)
+    low = capacity if low is None else low
+    return {**PATH_OF, **rates, "capacity_low_mbps": low, "causes": {"not_up": not_up}, **fields}
+
+
+@pytest.mark.parametrize(
+    ("flows", "capacity", "least"),
+    [
+        # One after another: each had the whole path.
+        ([path_of(8.0, 0.6, 7.0), path_of(9.0, 0.5)], 9.0, 3.0),
+        ([path_of(None, 0.6), path_of(9.0, 0.5)], 9.0, 3.0),
+        ([path_of(None, 0.6), path_of(None, 0.5)], None, 3.0),
+        # At the same time: each had its part, unless the rate is that of the path.
+        ([path_of(4.0, 0.01, 3.5), path_of(5.0, 0.01)], 9.0, 9.0),
+        ([path_of(None, 0.01), path_of(5.0, 0.01)], None, 8.0),
+        ([path_of(10.0, 0.01), path_of(10.0, 0.01)], 10.0, 3.0),
+    ],
+)
+def test_a_path_with_several_subflows_counts_once(
+    flows: list[dict[str, Any]], capacity: float | None, least: float
+) -> None:
+    (path,) = path_capacities(flows)
+    assert (path["capacity_mbps"], path["capacity_at_least_mbps"]) == (capacity, least)
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_a_path_that_came_back_is_one_path(tmp_path: Path) -> None:
+    two = PATH.format("6 Mbit/s", "20 ms", "name = 'a'\n") + PATH.format("4 Mbit/s", "30 ms", "name = 'b'\n")
+    back = "{ at = '2 s', path = 'b', action = 'remove' }, { at = '4 s', path = 'b', action = 'add' }"
+    text = f"transfer.duration = '8 s'\nconnection.path_changes = [{back}]\n{two}"
+    connection, _ = run_of(text, tmp_path)
+    assert [flow["path"] for flow in connection["subflows"]] == [0, 1, 1]
+    assert connection["sentences"][0].startswith("The capacity of the 2 paths is 6 Mbit/s + 4 Mbit/s. ")
+    assert connection["paths_mbps"] == pytest.approx(10)

@@ -81,7 +81,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "time": ("1 ms", "2 h 3 min"),
     "rtt": ("0.01 ms", "1234 ms"),
     "path": ("0", "path31", "10.0.0.1"),
-    "choices": ("paths are 0 (10.0.0.1)",),
+    "choices": ("choices: 0 (10.0.0.1)",),
     "pair": ("0=80 Mbit/s",),
     "place": (diagnose.AT_SENDER, diagnose.AT_RECEIVER, diagnose.FROM_BEGINNING),
     "command": ("`ss -tin`",),

@@ -7,6 +7,7 @@ from typing import Any
 
 from anabranch import _core
 from anabranch.captures.data import CaptureData
+from anabranch.diagnosis.capacities import path_capacities
 from anabranch.diagnosis.notes import notes
 from anabranch.diagnosis.seen import Seen, seen
 from anabranch.diagnosis.unknown import unknown
@@ -118,10 +119,10 @@ def means(flows: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
 
 def finished(made: dict[str, Any], facts: Seen) -> dict[str, Any]:
     """A connection with what follows from its subflows, shares and `facts`: sums, what is not known, sentences."""
-    flows = made["subflows"]
-    estimates = [f["capacity_mbps"] or f["capacity_at_least_mbps"] for f in flows]
+    paths = path_capacities(made["subflows"])
+    estimates = [path["capacity_mbps"] or path["capacity_at_least_mbps"] for path in paths]
     made["paths_mbps"] = sum(e for e in estimates if e)
-    made["paths_are_lower_bounds"] = any(f["capacity_mbps"] is None for f in flows)
+    made["paths_are_lower_bounds"] = any(path["capacity_mbps"] is None for path in paths)
     made["unknown"] = unknown(made, facts)
     made["sentences"] = verdict(made, facts)
     return made

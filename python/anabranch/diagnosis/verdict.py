@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anabranch.diagnosis.capacities import path_capacities
 from anabranch.diagnosis.seen import Seen
 from anabranch.measures import units
 from anabranch.measures.causes import CAUSES, SENDERS_OPEN
@@ -46,31 +47,31 @@ def _mbps(value: float) -> str:
 
 
 def _paths(connection: Mapping[str, Any]) -> str:
-    words = [_capacity(flow) for flow in connection["subflows"]]
+    words = [_capacity(path) for path in path_capacities(connection["subflows"])]
     paths = say.CAPACITY(paths=len(words), capacities=" + ".join(words)) if words else say.NO_CAPACITY()
     return f"{paths} {_goodput(connection)}"
 
 
-def _capacity(flow: Mapping[str, Any]) -> str:
-    if flow["capacity_mbps"]:
-        rate = _mbps(flow["capacity_mbps"])
-        return say.CAPACITY_GIVEN(capacity=rate) if flow["capacity_given"] else rate
-    if flow["capacity_at_least_mbps"]:
-        return say.CAPACITY_AT_LEAST(capacity=_mbps(flow["capacity_at_least_mbps"]))
+def _capacity(path: Mapping[str, Any]) -> str:
+    if path["capacity_mbps"]:
+        rate = _mbps(path["capacity_mbps"])
+        return say.CAPACITY_GIVEN(capacity=rate) if path["capacity_given"] else rate
+    if path["capacity_at_least_mbps"]:
+        return say.CAPACITY_AT_LEAST(capacity=_mbps(path["capacity_at_least_mbps"]))
     return say.CAPACITY_UNKNOWN()
 
 
 def _goodput(connection: Mapping[str, Any]) -> str:
     """The goodput, also as a part of the sum of the capacities if each of these is known."""
-    flows, got = connection["subflows"], connection["goodput_mbps"]
-    if not flows or connection["paths_are_lower_bounds"]:
+    paths, got = path_capacities(connection["subflows"]), connection["goodput_mbps"]
+    if not paths or connection["paths_are_lower_bounds"]:
         return say.GOODPUT(goodput=_mbps(got))
     if got <= _MORE * connection["paths_mbps"]:
         if connection["incomplete"]:
             return say.GOODPUT(goodput=_mbps(got))
-        of = say.GOODPUT_OF_CAPACITY if len(flows) == 1 else say.GOODPUT_OF_SUM
+        of = say.GOODPUT_OF_CAPACITY if len(paths) == 1 else say.GOODPUT_OF_SUM
         return of(goodput=_mbps(got), share=units.percent(got / connection["paths_mbps"]))
-    if connection["protocol"] == "mptcp" and got > _MORE * sum(flow["capacity_high_mbps"] for flow in flows):
+    if connection["protocol"] == "mptcp" and got > _MORE * sum(path["capacity_high_mbps"] for path in paths):
         return say.GOODPUT_ABOVE_SUM(goodput=_mbps(got))
     return say.GOODPUT(goodput=_mbps(got))
 
@@ -158,7 +159,7 @@ def _away(flow: Mapping[str, Any], facts: Seen) -> tuple[float, str]:
 
 def _saturated(connection: Mapping[str, Any], facts: Seen) -> str:
     """Every path was saturated for most of the time."""
-    paths = len(connection["subflows"])
+    paths = len(path_capacities(connection["subflows"]))
     flow = max(connection["subflows"], key=lambda flow: _away(flow, facts))
     share, cause = _away(flow, facts)
     if share >= _SHOWN:

@@ -136,9 +136,8 @@ SATURATED_WHILE_UP = Sentence(
     "time ({cause}). Possible remedy (not tried): {remedy}."
 )
 SATURATED_RECOVERY = Sentence(
-    "{paths:The path was|All paths were} saturated most of the time. Loss recovery took {share} of "
-    "the time. "
-    "Possible remedy (not tried): {remedy}."
+    "{paths:The path was|All paths were} saturated most of the time. Loss recovery took {share} of the "
+    "time. Possible remedy (not tried): {remedy}."
 )
 SATURATED_PART = Sentence(
     "{paths:The path was|All paths were} saturated most of the time, but the goodput is only {share} of the capacity. "
@@ -162,18 +161,18 @@ MAIN_CAUSE_OPEN_AT_SENDER = Sentence(
     "Main cause: a limit at {host}: {causes}. This capture cannot tell which; `ss -tin` on the sender can."
 )
 MAIN_CAUSE_CLOSE = Sentence(
-    "Main cause: {causes}. This capture does not show for certain which of these took most of the time."
+    "Main cause: {causes}. This capture does not show for certain which of these took the most time."
 )
 SENDER = Phrase("the sender")
 SENDER_OR_RECEIVER = Phrase("the sender or the receiver")
 MAIN_CAUSE_HANDSHAKE = Sentence(
     "Main cause: the handshake, which took {share} of the time. Possible remedy (not tried): keep the connection "
-    "open, or use TCP Fast Open (RFC 7413)."
+    "open, or use TCP Fast Open (RFC 7413) if it is off."
 )
 MAIN_CAUSE_HANDSHAKE_AND_FIN = Sentence(
     "Main cause: a short connection. The handshake took {share} of the time, and {after} of the time passed between "
     "the sender's FIN and the arrival of its last data. Possible remedy (not tried): keep the connection open, or use "
-    "TCP Fast Open (RFC 7413)."
+    "TCP Fast Open (RFC 7413) if it is off."
 )
 MAIN_CAUSE_SYNS = Sentence(
     "Main cause: the handshake, which took {share} of the time. The SYN was sent again {count!n} {count:time|times}: "
@@ -556,7 +555,7 @@ NO_RATE = Phrase("capacity of {path}: {error}")
 GIVEN_TWICE = Phrase("capacity of {path}: given twice; give it once")
 NO_SUCH_PATH = Phrase("capacity of {path}: no such path; {choices}")
 NO_CONNECTION = Phrase("the capture has no connection")
-CHOICES = Phrase("paths are {paths}")
+CHOICES = Phrase("choices: {paths}")
 CHOICE = Phrase("{path} ({client})")
 CAPACITY_TOO_LOW = Phrase(
     "capacity of {path}: {given} is less than the {shown} that the capture shows on {subflow}; give {shown} or "
