@@ -242,7 +242,7 @@ def test_following_ends_when_the_caller_says_so(captures: list[Path]) -> None:
     ("options", "word"),
     [
         (["--every", "5"], "give --follow, too"),
-        (["--follow", "--every", "nan"], "--every nan: takes a number of seconds, at least 0.1 s"),
+        (["--follow", "--every", "nan"], "--every nan: give a number of seconds, at least 0.1 s"),
         (["--follow", "--every", "inf"], "--every inf"),
         (["--follow", "--every", "-1"], "--every -1"),
         (["--follow", "--every", "0"], "--every 0"),

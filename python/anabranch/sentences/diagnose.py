@@ -132,7 +132,7 @@ MAIN_CAUSE_INCOMPLETE = Sentence(
 REMEDY_WITHOUT_BLOCKER = Phrase("enlarge the receive buffer")
 """For head-of-line blocking if no subflow in the capture held up the others."""
 SATURATED_WHILE_UP = Sentence(
-    "{paths:The path was|All paths were} saturated while up. The subflow {subflow} was down for {share} of its "
+    "{paths:The path was|All paths were} saturated while up. The subflow {subflow} carried nothing for {share} of its "
     "time ({cause}). Possible remedy (not tried): {remedy}."
 )
 SATURATED_RECOVERY = Sentence(
@@ -535,7 +535,7 @@ FOLLOW = Phrase("{time:.1f} s: {connection}: goodput {goodput}; shares of the ti
 # Errors.
 
 EVERY_ALONE = Phrase("--every sets the interval of --follow: give --follow, too")
-NO_INTERVAL = Phrase("--every {value}: takes a number of seconds, at least {least!n} s")
+NO_INTERVAL = Phrase("--every {value}: give a number of seconds, at least {least!n} s")
 FOLLOW_QUIET = Phrase("--follow prints lines while it runs, and --quiet prints nothing: leave one of them out")
 FOLLOW_FOLDER = Phrase("--follow: {source} is a folder; give a capture file or - for standard input")
 QLOG_STDIN = Phrase("--qlog reads the captures twice, but standard input can be read once: write it to a file first")
