@@ -93,7 +93,8 @@ def _time(connection: Mapping[str, Any]) -> str:
         else:
             parts.append(say.OPEN_AT_SENDER(share=share, causes=_either(open_names(connection))))
     known = [flow for flow in connection["subflows"] if flow["causes"]]
-    told = [_shares(parts, len(known), are_all=sum(s for _, s in shown) + _ROUNDED >= sum(causes.values()))]
+    covered = sum(s for c, s in shown if c not in own) + (together if together >= _SHOWN else 0.0)
+    told = [_shares(parts, len(known), are_all=covered + _ROUNDED >= sum(causes.values()))]
     blocking = max(connection["subflows"], key=lambda f: f["blocked_others_s"] or 0)
     if causes["head_of_line"] >= _SHOWN and _has_blocker(connection):
         told.append(say.BLOCKING(subflow=_name(blocking)))
