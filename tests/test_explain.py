@@ -129,7 +129,7 @@ def test_paths_that_were_full_while_they_were_there_are_full() -> None:
     away = 'changes = [{ at = "4 s", state = "down" }, { at = "9 s", state = "up" }]'
     paths = f"[[path]]\nrate = '5 Mbit/s'\ndelay = '20 ms'\n[[path]]\nrate = '4 Mbit/s'\ndelay = '30 ms'\n{away}\n"
     run = ab.Scenario.from_toml(f"transfer.duration = '12 s'\n{paths}").run()
-    start = "All paths were saturated while up. The subflow 10.0.1.1:49153"
+    start = "All paths were saturated for most of the time in which they were up. The subflow 10.0.1.1:49153"
     assert run.explain().splitlines()[2].startswith(start)
 
 

@@ -132,8 +132,8 @@ MAIN_CAUSE_INCOMPLETE = Sentence(
 REMEDY_WITHOUT_BLOCKER = Phrase("enlarge the receive buffer")
 """For head-of-line blocking if no subflow in the capture held up the others."""
 SATURATED_WHILE_UP = Sentence(
-    "{paths:The path was|All paths were} saturated while up. The subflow {subflow} carried nothing for {share} of its "
-    "time ({cause}). Possible remedy (not tried): {remedy}."
+    "{paths:The path was saturated for most of the time in which it was|All paths were saturated for most of the time "
+    "in which they were} up. The subflow {subflow} carried nothing for {share} of its time ({cause}). Possible remedy (not tried): {remedy}."
 )
 SATURATED_RECOVERY = Sentence(
     "{paths:The path was|All paths were} saturated most of the time. Loss recovery took {share} of the "
@@ -141,7 +141,7 @@ SATURATED_RECOVERY = Sentence(
 )
 SATURATED_PART = Sentence(
     "{paths:The path was|All paths were} saturated most of the time, but the goodput is only {share} of the capacity. "
-    "Headers, data sent more than once, and times without a full link make up the rest."
+    "Headers, data sent more than once, times without a full link, or a varying capacity make up the rest."
 )
 SATURATED = Sentence(
     "{paths:The path was saturated: its slowest link was the limit. A larger buffer|All paths were saturated: their "
@@ -183,8 +183,7 @@ MAIN_CAUSE_AFTER_FIN = Sentence(
     "arrived. A shorter queue or a faster path would shorten that time."
 )
 MAIN_CAUSE_APPLICATION = Sentence(
-    "Main cause: application ({share} of the time). Meanwhile the application had no data to send, so faster links "
-    "would not help. Remedy: {remedy}."
+    "Main cause: application ({share} of the time). Meanwhile the application had no data to send. Remedy: {remedy}."
 )
 MAIN_CAUSE = Sentence("Main cause: {cause} ({share} of the time). Possible remedy (not tried): {remedy}.")
 BUFFER_TOO = Sentence(
