@@ -133,7 +133,8 @@ REMEDY_WITHOUT_BLOCKER = Phrase("enlarge the receive buffer")
 """For head-of-line blocking if no subflow in the capture held up the others."""
 SATURATED_WHILE_UP = Sentence(
     "{paths:The path was saturated for most of the time in which it was|All paths were saturated for most of the time "
-    "in which they were} up. The subflow {subflow} carried nothing for {share} of its time ({cause}). Possible remedy (not tried): {remedy}."
+    "in which they were} up. The subflow {subflow} carried nothing for {share} of its time ({cause}). Possible "
+    "remedy (not tried): {remedy}."
 )
 SATURATED_RECOVERY = Sentence(
     "{paths:The path was|All paths were} saturated most of the time. Loss recovery took {share} of the "
