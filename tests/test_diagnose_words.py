@@ -364,3 +364,30 @@ def test_a_path_that_came_back_is_one_path(tmp_path: Path) -> None:
     assert [flow["path"] for flow in connection["subflows"]] == [0, 1, 1]
     assert connection["sentences"][0].startswith("The capacity of the 2 paths is 6 Mbit/s + 4 Mbit/s. ")
     assert connection["paths_mbps"] == pytest.approx(10)
+
+
+@pytest.mark.usefixtures("no_figures")
+@pytest.mark.parametrize("place", [None, "client", "server"])
+def test_a_handshake_with_data_in_the_syn_is_no_wait_after_the_fin(place: str | None, tmp_path: Path) -> None:
+    """The handshake takes 20 ms of 42: the data of four segments and their acknowledgement follow it."""
+    text = f"{TCP}connection.fast_open = true\ntransfer.bytes = '6 kB'\n" + PATH.format("10 Mbit/s", "10 ms", "")
+    connection, _ = run_of(text, tmp_path, place)
+    if place != "server":
+        assert "The handshake took 4" in connection["sentences"][2]
+    assert "99" not in connection["sentences"][2]
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_data_that_arrive_with_the_syn_have_no_goodput_of_zero(tmp_path: Path) -> None:
+    text = f"{TCP}connection.fast_open = true\ntransfer.bytes = '1 kB'\n" + PATH.format("10 Mbit/s", "10 ms", "")
+    connection, _ = run_of(text, tmp_path)
+    assert connection["sentences"][0] == f"The capacity of the path is 10 Mbit/s. {say.NO_GOODPUT()}"
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_a_run_of_udp_alone_is_refused_by_its_name(tmp_path: Path) -> None:
+    text = "connection.protocol = 'udp'\ntransfer = { duration = '1 s', rate = '1 Mbit/s' }\n"
+    ab.Scenario.from_toml(text + PATH.format("5 Mbit/s", "10 ms", "")).run().save(tmp_path / "run")
+    with pytest.raises(ab.ResultError) as error:
+        ab.diagnose(tmp_path / "run")
+    assert str(error.value) == say.NO_TCP_IN_RUN(folder=tmp_path / "run")

@@ -64,6 +64,8 @@ def _capacity(path: Mapping[str, Any]) -> str:
 def _goodput(connection: Mapping[str, Any]) -> str:
     """The goodput, also as a part of the sum of the capacities if each of these is known."""
     paths, got = path_capacities(connection["subflows"]), connection["goodput_mbps"]
+    if not got and connection.get("bytes_delivered"):
+        return say.NO_GOODPUT()
     if not paths or connection["paths_are_lower_bounds"]:
         return say.GOODPUT(goodput=_mbps(got))
     if got <= _MORE * connection["paths_mbps"]:

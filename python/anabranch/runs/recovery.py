@@ -39,4 +39,6 @@ def _change(change: Mapping[str, Any]) -> str:
     within = change["recovery_s"]
     if within is None:
         return (say.CHANGE_UNSETTLED if before is None else say.CHANGE_UNSETTLED_FROM)(**values)
+    if not within:
+        return (say.CHANGE_AT_ONCE if before is None else say.CHANGE_AT_ONCE_FROM)(**values)
     return (say.CHANGE_SETTLED if before is None else say.CHANGE_SETTLED_FROM)(within=units.time(within), **values)

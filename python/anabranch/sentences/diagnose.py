@@ -94,6 +94,7 @@ GROUND_OF_A_RUN = Phrase("the run itself")
 CAPACITY = Sentence("The capacity of the {paths:path|{paths!n} paths} is {capacities}.")
 NO_CAPACITY = Sentence("No path carried data.")
 GOODPUT = Sentence("The goodput is {goodput}.")
+NO_GOODPUT = Sentence("The goodput is unknown, because all data arrived with the SYN.")
 GOODPUT_OF_CAPACITY = Sentence("The goodput is {goodput}, {share} of the capacity.")
 GOODPUT_OF_SUM = Sentence("The goodput is {goodput}, {share} of the sum of the capacities.")
 GOODPUT_ABOVE_SUM = Sentence(
@@ -550,6 +551,7 @@ OTHER_TRACE = Phrase(
     "{folder}: this version ({now}) does not give the trace of the run (version {then}) again, so the run cannot be "
     "diagnosed; run the scenario again with --out"
 )
+NO_TCP_IN_RUN = Phrase("{folder}: the run has no connection of TCP or MPTCP, and diagnose explains no others")
 NO_UNIT = Phrase('capacity of {path}: {value} has no unit; write it as "80 Mbit/s"')
 NO_RATE = Phrase("capacity of {path}: {error}")
 GIVEN_TWICE = Phrase("capacity of {path}: given twice; give it once")
