@@ -391,3 +391,21 @@ def test_a_run_of_udp_alone_is_refused_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(ab.ResultError) as error:
         ab.diagnose(tmp_path / "run")
     assert str(error.value) == say.NO_TCP_IN_RUN(folder=tmp_path / "run")
+
+
+def test_losses_are_no_remedy_where_the_goodput_is_nearly_the_capacity() -> None:
+    causes = {"cwnd": 0.75, "recovery": 0.25}
+    full = connection_of(causes, saturated_s=9.0, goodput_mbps=9.5)
+    lossy = connection_of(causes, saturated_s=9.0, goodput_mbps=8.0)
+    assert verdict(full)[2].startswith("The path was saturated: its slowest link was the limit.")
+    assert "Loss recovery took 25 % of the time." in verdict(lossy)[2]
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_a_capacity_that_changed_is_said_to_be_a_median(tmp_path: Path) -> None:
+    changes = "changes = [{ at = '4 s', rate = '50 Mbit/s' }]\n"
+    text = "transfer.duration = '10 s'\n" + PATH.format("5 Mbit/s", "10 ms", changes)
+    connection, _ = run_of(text, tmp_path)
+    assert connection["sentences"][0].startswith(
+        "The capacity of the path is 50 Mbit/s (median of 5 Mbit/s to 50 Mbit/s)"
+    )

@@ -22,6 +22,8 @@ _BUFFERS = ("send_buffer", "receive_window")
 _NOW_AND_THEN = 0.03
 _MORE = 1.02
 """Estimates may be wrong by so much: a goodput above the sum of the capacities by less is not remarkable."""
+_VARIED = 1.25
+"""A capacity whose rates differ by so much varied; by less, the estimates may have been inexact."""
 _BLOCKED = 0.01
 """Share of the duration, from which a subflow that held up the others is named."""
 _SHOWN = 0.05
@@ -55,7 +57,12 @@ def _paths(connection: Mapping[str, Any]) -> str:
 def _capacity(path: Mapping[str, Any]) -> str:
     if path["capacity_mbps"]:
         rate = _mbps(path["capacity_mbps"])
-        return say.CAPACITY_GIVEN(capacity=rate) if path["capacity_given"] else rate
+        if path["capacity_given"]:
+            return say.CAPACITY_GIVEN(capacity=rate)
+        low, high = path.get("capacity_low_mbps"), path.get("capacity_high_mbps")
+        if low and high and high > _VARIED * low:
+            return say.CAPACITY_VARIED(capacity=rate, low=_mbps(low), high=_mbps(high))
+        return rate
     if path["capacity_at_least_mbps"]:
         return say.CAPACITY_AT_LEAST(capacity=_mbps(path["capacity_at_least_mbps"]))
     return say.CAPACITY_UNKNOWN()
@@ -171,10 +178,10 @@ def _saturated(connection: Mapping[str, Any], facts: Seen) -> str:
             paths=paths, subflow=_name(flow), cause=told.name, share=units.percent(share), remedy=told.remedy
         )
     recovery = connection["causes"]["recovery"]
-    if recovery >= _REPAIRS:
+    part = connection["goodput_mbps"] / (connection["paths_mbps"] or float("inf"))
+    if recovery >= _REPAIRS and part < _NEARLY_ALL:
         remedy = CAUSES["recovery"].remedy
         return say.SATURATED_RECOVERY(paths=paths, share=units.percent(recovery), remedy=remedy)
-    part = connection["goodput_mbps"] / (connection["paths_mbps"] or float("inf"))
     if part < _NEARLY_ALL and not connection["paths_are_lower_bounds"]:
         return say.SATURATED_PART(paths=paths, share=units.percent(part))
     return say.SATURATED(paths=paths)

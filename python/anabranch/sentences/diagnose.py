@@ -103,6 +103,7 @@ GOODPUT_ABOVE_SUM = Sentence(
 )
 
 CAPACITY_GIVEN = Phrase("{capacity} (given)")
+CAPACITY_VARIED = Phrase("{capacity} (median of {low} to {high})")
 CAPACITY_AT_LEAST = Phrase("at least {capacity}")
 CAPACITY_UNKNOWN = Phrase("unknown")
 
