@@ -38,4 +38,4 @@ def _shared(flows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 def _were_together(flows: Sequence[Mapping[str, Any]]) -> bool:
     times = [flow["measured_s"] or 0.0 for flow in flows]
     up = sum(time * (1 - (flow["causes"] or {}).get("not_up", 0.0)) for flow, time in zip(flows, times, strict=True))
-    return up > _TOGETHER * max(times)
+    return bool(up > _TOGETHER * max(times))

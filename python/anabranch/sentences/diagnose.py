@@ -553,14 +553,14 @@ OTHER_TRACE = Phrase(
     "diagnosed; run the scenario again with --out"
 )
 NO_TCP_IN_RUN = Phrase("{folder}: the run has no connection of TCP or MPTCP, and diagnose explains no others")
-NO_UNIT = Phrase('capacity of {path}: {value} has no unit; write it as "80 Mbit/s"')
-NO_RATE = Phrase("capacity of {path}: {error}")
-GIVEN_TWICE = Phrase("capacity of {path}: given twice; give it once")
-NO_SUCH_PATH = Phrase("capacity of {path}: no such path; {choices}")
+NO_UNIT = Phrase('capacity of path {path}: {value} has no unit; write it as "80 Mbit/s"')
+NO_RATE = Phrase("capacity of path {path}: {error}")
+GIVEN_TWICE = Phrase("capacity of path {path}: given twice; give it once")
+NO_SUCH_PATH = Phrase("capacity of path {path}: no such path; {choices}")
 NO_CONNECTION = Phrase("the capture has no connection")
 CHOICES = Phrase("choices: {paths}")
 CHOICE = Phrase("{path} ({client})")
 CAPACITY_TOO_LOW = Phrase(
-    "capacity of {path}: {given} is less than the {shown} that the capture shows on {subflow}; give {shown} or "
+    "capacity of path {path}: {given} is less than the {shown} that the capture shows on {subflow}; give {shown} or "
     "more, as the rate of IP packets"
 )
