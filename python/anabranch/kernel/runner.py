@@ -52,7 +52,7 @@ def kernel(version: str = "6.1") -> Path:
         build = f"tools/kernel-oracle/build{'' if version == '6.1' else f' {version}'}"
         remedy = f"build it: {build} (about six minutes)"
         if os.environ.get("ANABRANCH_KERNEL"):
-            remedy = "name a user-mode kernel in ANABRANCH_KERNEL, or unset it"
+            remedy = f"correct or unset ANABRANCH_KERNEL; to build a kernel: {build} (about six minutes)"
         raise KernelError(f"{path}: there is no such kernel\n  {remedy}")
     missing = [tool for tool in ("ip", "tc", "sysctl", "ethtool") if shutil.which(tool, path=_PATH) is None]
     if missing:
