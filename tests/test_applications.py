@@ -83,7 +83,7 @@ def test_a_result_keeps_its_parts(messages: ab.Run, tmp_path: Path) -> None:
     assert (tmp_path / "kept/latency.svg").exists()
     assert "Share of the messages" in (tmp_path / "kept/report.html").read_text(encoding="utf-8")
     (tmp_path / "kept/items.parquet").write_bytes(b"")
-    with pytest.raises(ab.ResultError, match=r"items\.parquet is not the file that was written"):
+    with pytest.raises(ab.ResultError, match=r"items\.parquet was changed after it was written"):
         ab.load(tmp_path / "kept")
 
 
@@ -186,7 +186,7 @@ def test_the_longest_gap_and_the_recovery_are_told_compared_and_swept(command: C
     assert summary["recovery_max_s"] == max(found)
     said = command("run", "outage.toml").out
     assert "longest time without data " in said
-    assert "; change at 3 s: " in said
+    assert "; path change at 3 s: " in said
     assert "longest recovery after a change (s)" in command("compare", "one", "one").out
     runs = ab.sweep(ab.Scenario.from_toml(OUTAGE), {"scheduler": ["min-rtt"]}, seeds=2).runs
     assert (runs["recovery_max_s"] > 0).all()
@@ -215,7 +215,7 @@ def test_both_directions_are_told_and_swept(command: Command, here: Path) -> Non
     text = "transfer = { bytes = '500 kB', direction = 'both' }\n[[path]]\n[[path]]\nrate = '2 Mbit/s'\n"
     (here / "both.toml").write_text(text, encoding="utf-8")
     said = command("run", "both.toml", "--out", "out").out
-    assert "the other way: 500 kB delivered, goodput " in said
+    assert "from the server to the client: 500 kB delivered, goodput " in said
     scenario = ab.Scenario.from_toml(text)
     assert "client and server" in scenario._repr_html_()
     runs = ab.sweep(scenario, {"scheduler": ["min-rtt"]}, seeds=1).runs

@@ -364,13 +364,13 @@ def test_a_station_out_of_range_is_told_before_the_run_and_after(command: Comman
     checked = command("check", "far.toml")
     assert 'link "path1" is out of range: at 500 m its ends receive -1' in checked.out + checked.err
     ran = command("run", "far.toml")
-    told = r"^path1 was out of range: at 500 m its ends receive -1\d\d\.\d dBm, "
-    told += "but a frame is noticed from -82 dBm on$"
+    told = r"^path1 was out of range at the start: at 500 m its ends receive -1\d\d\.\d dBm, "
+    told += "but frames below -82 dBm are not noticed$"
     assert re.search(told, ran.out, re.M), ran.out
     moving = (FAR % ("20", ', velocity = "40 m/s"')).replace("2 MB", "20 MB")
     Path("walk.toml").write_text(moving, encoding="utf-8")
     walked = command("run", "walk.toml")
-    assert re.search(r"^path1 was out of range from 7[0-9]+ ms on: a frame is noticed", walked.out, re.M), walked.out
+    assert re.search(r"^path1 went out of range at 7[0-9]+ ms: frames below", walked.out, re.M), walked.out
 
 
 def test_list_links_says_what_each_figure_agrees_with(command: Command) -> None:

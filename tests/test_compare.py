@@ -247,7 +247,7 @@ def test_an_analysis_is_made_again_and_proved(command: Command, here: Path) -> N
     (here / "seen" / "summary.json").write_bytes(summary.replace(b'"segments": 2133', b'"segments": 2134'))
     done = command("replay", "seen")
     assert (done.status, done.out) == (2, "")
-    assert "seen: not a whole analysis of captures: summary.json is not the file that was written" in done.err
+    assert "seen: not a whole analysis of captures: summary.json was changed after it was written" in done.err
     del marker["sha256"]
     (here / "seen" / "provenance.json").write_text(json.dumps(marker), encoding="utf-8")
     done = command("replay", "seen")
@@ -257,7 +257,10 @@ def test_an_analysis_is_made_again_and_proved(command: Command, here: Path) -> N
         file.write(b"\0")
     assert "linux.pcap was changed after the analysis" in command("replay", "seen").err
     Path("linux.pcap").unlink()
-    assert "its capture linux.pcap is not here; replay it where `analyze` was run" in command("replay", "seen").err
+    assert (
+        "its capture linux.pcap is not here; go to the directory in which `analyze` was run"
+        in command("replay", "seen").err
+    )
 
 
 @pytest.mark.usefixtures("no_figures")
@@ -278,7 +281,7 @@ def test_a_damaged_frame_of_an_analysis_is_told(command: Command, there: Path) -
         file.write_bytes(content[:100] + bytes([content[100] ^ 1]) + content[101:])
         done = command("plot", "damaged")
         assert (done.status, done.out) == (2, "")
-        assert f"damaged: not a whole analysis of captures: {name}.parquet is not the file that was written" in done.err
+        assert f"damaged: not a whole analysis of captures: {name}.parquet was changed after it was written" in done.err
         file.write_bytes(content)
 
 

@@ -90,7 +90,13 @@ FIRST_SENTENCES = [
     ),
     ([(80.0, 80.0), None], 42.1, "mptcp", "80 Mbit/s + at least 5 Mbit/s. The goodput is 42.1 Mbit/s."),
     ([None, None], 42.1, "mptcp", "at least 5 Mbit/s + at least 5 Mbit/s. The goodput is 42.1 Mbit/s."),
-    ([(5.0, 5.0)], 7.0, "mptcp", "more than the paths in the capture can carry: some paths are missing."),
+    (
+        [(5.0, 5.0)],
+        7.0,
+        "mptcp",
+        "more than the capacities that were measured: a path may be missing in the capture, or a "
+        "capacity may have changed.",
+    ),
     # The rate varies: for a time it was enough.
     ([(5.0, 9.0)], 7.0, "mptcp", "is 5 Mbit/s. The goodput is 7 Mbit/s."),
     # Plain TCP has one path.

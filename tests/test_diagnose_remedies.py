@@ -95,7 +95,7 @@ def test_the_sentence_names_the_easiest_of_the_best_that_linux_has() -> None:
     assert [one.what for one in found.helping()] == ["easy", "hard", "foreign"]
     assert found.sentence("the twin") == (
         "Remedy: easy. It raises the goodput from 10 Mbit/s to 15.1 Mbit/s, as tried on the twin with 3 seeds. "
-        "Better, but not in Linux: foreign, 18 Mbit/s."
+        "A change that Linux does not have raises the goodput more (to 18 Mbit/s): foreign."
     )
     assert Remedies(base, [foreign]).sentence("the twin").startswith("Remedy: foreign (not in Linux). ")
     assert "not in Linux" not in Remedies(base, [hard, easy]).sentence("the twin")
@@ -113,7 +113,7 @@ def test_what_is_much_better_but_not_for_sure_is_no_failure() -> None:
     assert sentence.endswith("but 3 seeds are too few to be sure.")
     lines = found.sentences()
     assert "may help, but 3 seeds are too few to be sure: maybe (20 Mbit/s)" in lines
-    assert lines[-1] == "does not help: nothing"
+    assert lines[-1] == "no clear effect on the goodput: nothing"
     assert Remedies(interval([10, 10]), [nothing]).sentence("the twin") == say.NOTHING_HELPS(
         twin="the twin", seeds=2, before="10 Mbit/s"
     )

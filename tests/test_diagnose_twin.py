@@ -89,7 +89,7 @@ def test_each_line_has_its_ground(command: Command, tmp_path: Path) -> None:
     done = command("diagnose", LINUX, "--twin", tmp_path / "twin.toml", "--seeds", "0")
     assert done.status == 0
     assert "The twin is like the capture" in done.out
-    assert "does not help" not in done.out
+    assert "no clear effect" not in done.out
     text = (tmp_path / "twin.toml").read_text("utf-8")
     body = text[text.index("[connection]") :]
     lines = [line for line in body.splitlines() if line and not line.startswith("[")]
@@ -127,7 +127,7 @@ def test_a_gain_that_may_be_chance_is_no_help() -> None:
     assert [one.helps(10) for one in (chance, sure, small)] == [False, True, False]
     lines = Remedies(interval([10, 10, 10]), [sure, chance, small]).sentences()
     assert lines[0].startswith("helps: b: 12 Mbit/s instead of 10 Mbit/s (3 seeds, ")
-    assert lines[-1] == "does not help: a, c"
+    assert lines[-1] == "no clear effect on the goodput: a, c"
 
 
 def test_ctrl_c_keeps_what_was_compared() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch.diagnosis.measure import open_at_receiver
+from anabranch.diagnosis.capacities import path_capacities
+from anabranch.diagnosis.measure import events, open_at_receiver
 from anabranch.diagnosis.seen import Seen
 from anabranch.diagnosis.unknown import unknown
 from anabranch.diagnosis.verdict import open_names, verdict
@@ -54,8 +55,8 @@ def texts(connection: dict[str, Any], facts: Seen) -> list[str]:
 
 
 def test_a_capture_without_timestamps_does_not_speak_of_their_milliseconds() -> None:
-    short = "queues shorter than 2.5 ms: TCP timestamps give sending times only to the millisecond"
-    none = "queues of the data direction: without TCP timestamps the sending times are unknown"
+    short = "queues shorter than 2.5 ms: TCP timestamps give sending times to the millisecond at best"
+    none = "queues in the direction of the data: without TCP timestamps the sending times are unknown"
     stamped = texts(connection_of({"cwnd": 1.0}, captured_at=["server"]), Seen())
     bare = texts(
         connection_of({"cwnd": 1.0}, captured_at=["server"]), Seen(with_timestamps=False, without_timestamps=True)
@@ -143,7 +144,7 @@ def test_data_that_wait_in_a_queue_after_the_fin_are_no_handshake(tmp_path: Path
     found = connection_of({"not_up": 0.6, "cwnd": 0.4})
     assert "The SYN was sent again 2 times" in verdict(found, Seen(repeated_syns=2))[2]
     assert "handshake, which took 60 %" in verdict(found, Seen(after_fin=0.0))[2]
-    assert "took 35 % of the time, and 25 % passed between" in verdict(found, Seen(after_fin=0.25))[2]
+    assert "took 35 % of the time, and 25 % of the time passed between" in verdict(found, Seen(after_fin=0.25))[2]
     assert "FIN, and for 55 % of the time" in verdict(found, Seen(after_fin=0.55))[2]
 
 
@@ -264,3 +265,147 @@ def test_the_second_sentence_says_what_its_shares_are_of() -> None:
     two = connection_of({"cwnd": 1.0})
     two["subflows"] *= 2
     assert verdict(two)[1] == "Shares of the time by cause (mean of 2 subflows): congestion window 100 %."
+
+
+@pytest.mark.parametrize(
+    ("causes", "indistinct", "close"),
+    [
+        # No share is in doubt, but the two largest differ by two points.
+        ({"recovery": 0.5, "cwnd": 0.48}, ["recovery", "cwnd"], True),
+        ({"not_up": 0.4, "cwnd": 0.36, "send_buffer": 0.2}, ["not_up", "cwnd", "send_buffer"], True),
+        ({"cwnd": 0.5, "application": 0.48}, ["cwnd", "application"], True),
+        ({"cwnd": 0.9, "recovery": 0.1}, ["cwnd", "send_buffer", "application"], False),
+    ],
+)
+def test_close_shares_are_not_called_a_limit_at_the_sender(
+    causes: dict[str, float], indistinct: list[str], close: bool
+) -> None:
+    found = connection_of(causes, indistinct=indistinct)
+    _, second, third = verdict(found)
+    assert ("uncertain" in second) != close
+    assert third.startswith("Main cause: a limit at the sender") != close
+    assert ("does not show for certain" in third) == close
+    assert ("with pacing" in third) != close
+
+
+def test_links_that_were_full_for_a_third_of_the_time_are_not_called_saturated() -> None:
+    limits = {"link": 0.35, "receive_window": 0.33, "application": 0.32}
+    found = connection_of({"receive_window": 0.68, "application": 0.32}, limits=limits)
+    told = verdict(found)[2]
+    assert told.startswith("Main cause: links (35 % of the time). ")
+    assert verdict({**found, "limits": {"link": 0.6, "cwnd": 0.4}})[2].startswith(
+        "The path was saturated most of the time"
+    )
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_a_run_without_data_is_not_told_to_capture_more(tmp_path: Path) -> None:
+    down = "changes = [{ at = '0 s', state = 'down' }]\n"
+    ab.Scenario.from_toml(
+        f"{TCP}duration = '5 s'\ntransfer.bytes = '20 kB'\n" + PATH.format("5 Mbit/s", "10 ms", down)
+    ).run().save(tmp_path / "run")
+    found = ab.diagnose(tmp_path / "run")
+    assert found.connections == []
+    assert found.summary["notes"] == [say.NO_DATA_IN_RUN()]
+
+
+def test_of_several_subflows_only_those_without_acknowledgements_are_named() -> None:
+    whole = {"segments": 9, "captured_at": ["client"], "lacks_pure_acks": False, "reset_by": None, "damaged": 0}
+    whole |= {"client": "10.0.0.1:1", "server": "10.0.0.2:2", "diagnosis": {"base_rtt_ms": 10.0}}
+    one_way = {**whole, "captured_at": [], "diagnosis": {}}
+    lacking = {**whole, "lacks_pure_acks": True}
+    found = {
+        "data_from": "client", "fallback": False, "dss_checksums": {"failed": 0}, "signals": {"mp_fail": 0},
+        "handshake": None,
+    }  # fmt: skip
+    assert events({**found, "subflows": [whole]}) == []
+    assert events({**found, "subflows": [one_way]}) == [say.ONE_WAY()]
+    assert events({**found, "subflows": [whole, one_way]}) == [say.ONE_WAY_OF(flows=1)]
+    assert events({**found, "subflows": [lacking]}) == [say.NO_PURE_ACKS(receiver="server")]
+    assert events({**found, "subflows": [whole, lacking]}) == [say.NO_PURE_ACKS_OF(flows=1, receiver="server")]
+
+
+PATH_OF = {"capacity_given": False, "capacity_at_least_mbps": 3.0, "path": 0, "measured_s": 10.0}
+
+
+def path_of(capacity: float | None, not_up: float, low: float | None = None, **fields: Any) -> dict[str, Any]:
+    """A subflow of path 0 that was up for a part of 10 s."""
+    rates = dict.fromkeys(("capacity_mbps", "capacity_high_mbps"), capacity)
+    low = capacity if low is None else low
+    return {**PATH_OF, **rates, "capacity_low_mbps": low, "causes": {"not_up": not_up}, **fields}
+
+
+@pytest.mark.parametrize(
+    ("flows", "capacity", "least"),
+    [
+        # One after another: each had the whole path.
+        ([path_of(8.0, 0.6, 7.0), path_of(9.0, 0.5)], 9.0, 3.0),
+        ([path_of(None, 0.6), path_of(9.0, 0.5)], 9.0, 3.0),
+        ([path_of(None, 0.6), path_of(None, 0.5)], None, 3.0),
+        # At the same time: each had its part, unless the rate is that of the path.
+        ([path_of(4.0, 0.01, 3.5), path_of(5.0, 0.01)], 9.0, 9.0),
+        ([path_of(None, 0.01), path_of(5.0, 0.01)], None, 8.0),
+        ([path_of(10.0, 0.01), path_of(10.0, 0.01)], 10.0, 3.0),
+    ],
+)
+def test_a_path_with_several_subflows_counts_once(
+    flows: list[dict[str, Any]], capacity: float | None, least: float
+) -> None:
+    (path,) = path_capacities(flows)
+    assert (path["capacity_mbps"], path["capacity_at_least_mbps"]) == (capacity, least)
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_a_path_that_came_back_is_one_path(tmp_path: Path) -> None:
+    two = PATH.format("6 Mbit/s", "20 ms", "name = 'a'\n") + PATH.format("4 Mbit/s", "30 ms", "name = 'b'\n")
+    back = "{ at = '2 s', path = 'b', action = 'remove' }, { at = '4 s', path = 'b', action = 'add' }"
+    text = f"transfer.duration = '8 s'\nconnection.path_changes = [{back}]\n{two}"
+    connection, _ = run_of(text, tmp_path)
+    assert [flow["path"] for flow in connection["subflows"]] == [0, 1, 1]
+    assert connection["sentences"][0].startswith("The capacity of the 2 paths is 6 Mbit/s + 4 Mbit/s. ")
+    assert connection["paths_mbps"] == pytest.approx(10)
+
+
+@pytest.mark.usefixtures("no_figures")
+@pytest.mark.parametrize("place", [None, "client", "server"])
+def test_a_handshake_with_data_in_the_syn_is_no_wait_after_the_fin(place: str | None, tmp_path: Path) -> None:
+    """The handshake takes 20 ms of 42: the data of four segments and their acknowledgement follow it."""
+    text = f"{TCP}connection.fast_open = true\ntransfer.bytes = '6 kB'\n" + PATH.format("10 Mbit/s", "10 ms", "")
+    connection, _ = run_of(text, tmp_path, place)
+    if place != "server":
+        assert "The handshake took 4" in connection["sentences"][2]
+    assert "99" not in connection["sentences"][2]
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_data_that_arrive_with_the_syn_have_no_goodput_of_zero(tmp_path: Path) -> None:
+    text = f"{TCP}connection.fast_open = true\ntransfer.bytes = '1 kB'\n" + PATH.format("10 Mbit/s", "10 ms", "")
+    connection, _ = run_of(text, tmp_path)
+    assert connection["sentences"][0] == f"The capacity of the path is 10 Mbit/s. {say.NO_GOODPUT()}"
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_a_run_of_udp_alone_is_refused_by_its_name(tmp_path: Path) -> None:
+    text = "connection.protocol = 'udp'\ntransfer = { duration = '1 s', rate = '1 Mbit/s' }\n"
+    ab.Scenario.from_toml(text + PATH.format("5 Mbit/s", "10 ms", "")).run().save(tmp_path / "run")
+    with pytest.raises(ab.ResultError) as error:
+        ab.diagnose(tmp_path / "run")
+    assert str(error.value) == say.NO_TCP_IN_RUN(folder=tmp_path / "run")
+
+
+def test_losses_are_no_remedy_where_the_goodput_is_nearly_the_capacity() -> None:
+    causes = {"cwnd": 0.75, "recovery": 0.25}
+    full = connection_of(causes, saturated_s=9.0, goodput_mbps=9.5)
+    lossy = connection_of(causes, saturated_s=9.0, goodput_mbps=8.0)
+    assert verdict(full)[2].startswith("The path was saturated: its slowest link was the limit.")
+    assert "Loss recovery took 25 % of the time." in verdict(lossy)[2]
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_a_capacity_that_changed_is_said_to_be_a_median(tmp_path: Path) -> None:
+    changes = "changes = [{ at = '4 s', rate = '50 Mbit/s' }]\n"
+    text = "transfer.duration = '10 s'\n" + PATH.format("5 Mbit/s", "10 ms", changes)
+    connection, _ = run_of(text, tmp_path)
+    assert connection["sentences"][0].startswith(
+        "The capacity of the path is 50 Mbit/s (median of 5 Mbit/s to 50 Mbit/s)"
+    )

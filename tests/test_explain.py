@@ -47,6 +47,12 @@ def test_each_connection_is_explained(several: ab.Run) -> None:
     assert "limited by, mean of 2 connections: " in str(several)
 
 
+def test_a_mean_of_limits_counts_the_connections_that_have_some() -> None:
+    tcp, udp = {"limits": {"cwnd": 0.75, "application": 0.25}}, {"limits": None}
+    mean = "limited by, mean of 1 connection: congestion window 75 %, application 25 %"
+    assert limits({"connections": [tcp, udp]}) == mean
+
+
 @pytest.mark.parametrize("count", [12, 13])
 def test_the_first_twelve_connections_are_explained(count: int) -> None:
     one = '[[connection]]\nname = "c{}"\n[connection.transfer]\nbytes = "1 kB"\n'
@@ -123,7 +129,7 @@ def test_paths_that_were_full_while_they_were_there_are_full() -> None:
     away = 'changes = [{ at = "4 s", state = "down" }, { at = "9 s", state = "up" }]'
     paths = f"[[path]]\nrate = '5 Mbit/s'\ndelay = '20 ms'\n[[path]]\nrate = '4 Mbit/s'\ndelay = '30 ms'\n{away}\n"
     run = ab.Scenario.from_toml(f"transfer.duration = '12 s'\n{paths}").run()
-    start = "All paths were saturated while up. The subflow 10.0.1.1:49153"
+    start = "All paths were saturated for most of the time in which they were up. The subflow 10.0.1.1:49153"
     assert run.explain().splitlines()[2].startswith(start)
 
 

@@ -174,7 +174,7 @@ def test_a_file_with_another_scenario_is_refused_with_the_case(few: Path) -> Non
     with pytest.raises(ValueError, match=r"^case 0: .*line 2"):
         drawing.table(drawing.load(few))
     few.write_text(whole.replace("0,0,1,0,", "0,0,0.5 0.5,0,"), "utf-8")
-    with pytest.raises(ValueError, match=r"^case 0: share has 2 numbers; its scenario has 1 paths"):
+    with pytest.raises(ValueError, match=r"^case 0: share has 2 numbers, but its scenario has 1 path"):
         drawing.table(drawing.load(few))
     few.write_text("".join(whole.splitlines(keepends=True)[:2]), "utf-8")
     with pytest.raises(ValueError, match="no case has all its 6 runs"):

@@ -146,7 +146,8 @@ def test_a_profile_is_a_link_and_several_are_a_journey(here: Path) -> None:
         {"at": "10 s", "direction": "up", "rate": "500 kbit/s"},
         {"at": "10 s", "direction": "down", "rate": "3000 kbit/s"},
     ]
-    with pytest.raises(traces.TraceError, match=re.escape("2 rows; --where COLUMN=VALUE takes fewer (by operator)")):
+    several = "2 rows, one after another; choose one with --where COLUMN=VALUE (COLUMN: operator)"
+    with pytest.raises(traces.TraceError, match=re.escape(several)):
         traces.load(file, "errant", where={"signal_quality": "good"})
     with pytest.raises(traces.TraceError, match="operator = 'gamma'; values: alpha, beta"):
         traces.load(file, "errant", where={"operator": "gamma"})
@@ -167,10 +168,17 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("goodput", "time,down\n0,12\n", ("--column", "dwn"), "did you mean 'down'?; columns: time, down"),
         ("goodput", "time,goodput\n1,12\n0,13\n", (), "line 3: time 0 is earlier than the row above it; sort the rows"),
         ("goodput", "goodput\n12\n\n", ("--where", "a=b"), "--where is not for --kind goodput, but for errant"),
-        ("goodput", "a,b\n1,2\n3\n", ("--column", "a"), "line 3: 1 cells, but 2 columns"),
+        ("goodput", "a,b\n1,2\n3\n", ("--column", "a"), "line 3: 1 cell, but 2 columns"),
         ("goodput", "0\n0\n", ("--step", "1 s"), "the rate is zero all the time"),
-        ("goodput", "12\n" * 20, ("--step", "1 s", "--from", "1 min"), "--from 60 s is beyond its end at 20 s"),
+        ("goodput", "12\n" * 20, ("--step", "1 s", "--from", "1 min"), "--from 60 s is not before its end at 20 s"),
         ("goodput", "12000000\n", (), "above 100 Gbit/s; give the unit"),
+        (
+            "goodput",
+            "time (s),goodput\n1e11,12\n",
+            (),
+            "s is later than the year 2103; correct the unit in the column's",
+        ),
+        ("goodput", "time,goodput\n1e11,12\n", (), 'write the unit, such as "time (ns)", into the column\'s name'),
         ("goodput", "1\n", ("--step", "2 kg"), "--step: "),
         ("goodput", PING, (), "looks like --kind ping"),
         ("mahimahi", "0.000000\n0.25\n", (), "found 0.000000; times in seconds? Multiply them by 1000"),
@@ -181,21 +189,21 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("ping", "t,rtt\n0,40\n", (), "fewer than two answered probes"),
         ("goodput", "time,down\n0,12\n1,13\n", (), "--column names it; columns: time, down"),
         ("lens", "t,rtt\n0,40\n", (), "no column for the time (timestamp)"),
-        ("lens", "timestamp,rtt,uplink\n0,40,30\n1,40,30\n", (), "f.csv: uplink without downlink; a table has both"),
-        ("lens", "timestamp,rtt,downlink\n0,40,30\n1,40,30\n", (), "f.csv: downlink without uplink; a table has both"),
+        ("lens", "timestamp,rtt,uplink\n0,40,30\n1,40,30\n", (), "f.csv: uplink without downlink; give both columns"),
+        ("lens", "timestamp,rtt,downlink\n0,40,30\n1,40,30\n", (), "f.csv: downlink without uplink; give both columns"),
         ("lens", "1\n2\n2\n9\n", (), "no column for the time (timestamp); columns: value"),
         ("errant", "1\n2\n2\n9\n", (), "no column for the downlink (download_kbps, download_mbps)"),
         ("lens", "timestamp,rtt,uplink,downlink\n1,20,-3,10\n2,20,10,10\n", (), "uplink -3 is negative"),
         ("mahimahi", "5\n4\n", (), "line 2: 4 comes after 5"),
         ("mahimahi", "5\n-4\n", (), "line 2: -4 is negative"),
-        ("mahimahi", "5\n4294967296\n", (), "line 2: 4294967296 ms is later than a trace may last"),
+        ("mahimahi", "5\n4294967296\n", (), "line 2: 4294967296 ms is later than the last allowed stamp"),
         ("ping", "PING a (192.0.2.1)\n--- a ping statistics ---\n", (), 'no line with "icmp_seq=" and "time="'),
         ("mahimahi", "5\n", ("--unit", "kbit/s"), "--unit is not for --kind mahimahi, but for goodput"),
         (
             "errant",
             ERRANT.replace("500,120", "0,120"),
             ("--where", "signal_quality=bad"),
-            "line 3: upload_kbps must be",
+            "line 3: upload_kbps is 0 or missing",
         ),
         ("goodputs", "1\n", (), "did you mean 'goodput'? kinds: goodput, ping, lens, errant, mahimahi, iperf3"),
         ("goodput", "", (), "f.csv: empty"),

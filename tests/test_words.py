@@ -125,7 +125,7 @@ def test_a_tampered_summary_is_no_fault_of_ours(command: Command, result: Path, 
     file.write_text(content, encoding="utf-8")
     done = command(verb, result, *([result] if verb == "compare" else []))
     assert (done.status, done.out) == (2, "")
-    assert done.err == f"{result}: not a whole Anabranch result: summary.json is not the file that was written\n"
+    assert done.err == f"{result}: not a whole Anabranch result: summary.json was changed after it was written\n"
 
 
 @pytest.mark.parametrize("content", ["[]", "null", "{}", '{"status": "completed"}', '{"subflows": 3, "status": 7}'])

@@ -71,12 +71,14 @@ def marker(directory: "str | os.PathLike[str]") -> dict[str, Any]:
     folder = Path(directory)
     found = kind(folder)
     if found.name != ANALYSIS:
-        raise ResultError(f"{folder}: {found.meaning}, not {named(ANALYSIS).meaning}")
+        raise ResultError(
+            f"{folder}: {found.meaning}, not {named(ANALYSIS).meaning}; name a folder that `analyze --out` wrote"
+        )
     content: dict[str, Any] = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     if content.get("format_version") != FORMAT_VERSION:
         raise ResultError(
             f"{folder}: an analysis of format {content.get('format_version')}; this version of Anabranch reads format "
-            f"{FORMAT_VERSION}"
+            f"{FORMAT_VERSION}; analyse the captures again"
         )
     return content
 
@@ -91,7 +93,7 @@ def checked(file: Path, sha256: Mapping[str, str]) -> bytes:
     octets = file.read_bytes()
     # Analyses of earlier versions have no hashes.
     if file.name in sha256 and hashlib.sha256(octets).hexdigest() != sha256[file.name]:
-        raise ValueError(f"{file.name} is not the file that was written")
+        raise ValueError(f"{file.name} was changed after it was written")
     return octets
 
 
@@ -111,9 +113,13 @@ def again_readable(directory: "str | os.PathLike[str]") -> list[str]:
         if not sha256:
             raise ResultError(f"{directory}: its capture {name} was not a file, so it cannot be read again")
         if not Path(name).is_file():
-            raise ResultError(f"{directory}: its capture {name} is not here; replay it where `analyze` was run")
+            raise ResultError(
+                f"{directory}: its capture {name} is not here; go to the directory in which `analyze` was run"
+            )
         if sha256_of(name) != sha256:
-            raise ResultError(f"{directory}: {name} was changed after the analysis; replay needs the original capture")
+            raise ResultError(
+                f"{directory}: its capture {name} was changed after the analysis; restore the original capture"
+            )
     return list(stored.files)
 
 

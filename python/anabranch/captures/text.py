@@ -154,9 +154,12 @@ def not_seen(connection: Mapping[str, Any]) -> str:
 def without_pure_acks(connection: Mapping[str, Any]) -> str:
     """Where the acknowledgements are not in the capture that would tell round-trip times, a sentence that says so."""
     # Analyses that earlier versions stored do not have the field.
-    if not any(flow.get("lacks_pure_acks") for flow in connection["subflows"]):
+    lacking = sum(bool(flow.get("lacks_pure_acks")) for flow in connection["subflows"])
+    if not lacking:
         return ""
     receiver = "server" if connection["data_from"] == "client" else "client"
+    if lacking < len(connection["subflows"]):
+        return say.NO_PURE_ACKS_OF(flows=lacking, receiver=receiver)
     return say.NO_PURE_ACKS(receiver=receiver)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from anabranch import _core
 from anabranch.captures.data import CaptureData
+from anabranch.diagnosis.capacities import path_capacities
 from anabranch.diagnosis.notes import notes
 from anabranch.diagnosis.seen import Seen, seen
 from anabranch.diagnosis.unknown import unknown
@@ -118,10 +119,10 @@ def means(flows: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
 
 def finished(made: dict[str, Any], facts: Seen) -> dict[str, Any]:
     """A connection with what follows from its subflows, shares and `facts`: sums, what is not known, sentences."""
-    flows = made["subflows"]
-    estimates = [f["capacity_mbps"] or f["capacity_at_least_mbps"] for f in flows]
+    paths = path_capacities(made["subflows"])
+    estimates = [path["capacity_mbps"] or path["capacity_at_least_mbps"] for path in paths]
     made["paths_mbps"] = sum(e for e in estimates if e)
-    made["paths_are_lower_bounds"] = any(f["capacity_mbps"] is None for f in flows)
+    made["paths_are_lower_bounds"] = any(path["capacity_mbps"] is None for path in paths)
     made["unknown"] = unknown(made, facts)
     made["sentences"] = verdict(made, facts)
     return made
@@ -251,10 +252,18 @@ def is_one_way(found: Mapping[str, Any]) -> bool:
 def events(found: Mapping[str, Any]) -> list[str]:
     """What happened beside the waiting: fallback, checksums, resets, signs of middleboxes. All are facts."""
     told = []
-    if any(is_one_way(flow) for flow in found["subflows"]):
-        told.append(say.ONE_WAY())
-    if any(flow["lacks_pure_acks"] for flow in found["subflows"]):
-        told.append(say.NO_PURE_ACKS(receiver="server" if found["data_from"] == "client" else "client"))
+    flows = len(found["subflows"])
+    one_way = sum(is_one_way(flow) for flow in found["subflows"])
+    if one_way:
+        told.append(say.ONE_WAY() if one_way == flows else say.ONE_WAY_OF(flows=one_way))
+    receiver = "server" if found["data_from"] == "client" else "client"
+    lacking = sum(bool(flow["lacks_pure_acks"]) for flow in found["subflows"])
+    if lacking:
+        told.append(
+            say.NO_PURE_ACKS(receiver=receiver)
+            if lacking == flows
+            else say.NO_PURE_ACKS_OF(flows=lacking, receiver=receiver)
+        )
     if found["fallback"]:
         told.append(say.FALLBACK(reason=found["fallback_reason"]))
     if found["dss_checksums"]["failed"]:

@@ -15,7 +15,9 @@ def notes(capture: Mapping[str, Any], connections: int, *, of_run: bool = False)
     told = [say.CUT(file=file["name"], reason=file["cut"]) for file in capture["files"] if file["cut"]]
     if capture["split_connections"]:
         told.append(say.SPLIT(count=capture["split_connections"]))
-    if not connections:
+    if not connections and of_run:
+        told.append(say.NO_DATA_IN_RUN())
+    elif not connections:
         told.append(say.NO_DATA(count=capture["connections_without_data"]))
     elif capture["connections_without_data"]:
         told.append(say.WITHOUT_DATA(count=capture["connections_without_data"]))

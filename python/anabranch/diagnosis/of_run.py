@@ -7,6 +7,7 @@ uses, are the run's own. So nothing in them is an inference, and nothing is left
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anabranch.diagnosis.capacities import path_capacities
 from anabranch.diagnosis.measure import finished, main_cause, means
 from anabranch.diagnosis.notes import notes
 from anabranch.diagnosis.seen import Seen
@@ -96,7 +97,7 @@ def _with_host(
     # A full link bounds the connection as well if its queue overflows or packets wait in it. Where all capacities are
     # known, the goodput must come near their sum, too.
     waits = (connection["limits"] or {}).get("link", 0.0) + (connection["causes"] or {}).get("recovery", 0.0)
-    capacities = [flow.get("capacity_mbps") for flow in connection["subflows"]]
+    capacities = [path["capacity_mbps"] for path in path_capacities(connection["subflows"])]
     capacity = None if None in capacities else sum(capacities)
     near = capacity is None or (connection["goodput_mbps"] or 0.0) >= _NEAR * capacity
     if share < _BUSY or (waits >= _FULL and near):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from anabranch._core import CaptureError
 from anabranch.captures.data import CaptureData
 from anabranch.diagnosis.given import Given, add, rates
 from anabranch.diagnosis.measure import examined
@@ -184,6 +185,8 @@ def _of_run(folder: str, poll: Callable[[int, int], None] | None, exact: Mapping
     stored = named(RUN).load(folder)
     try:
         found, capture = diagnose_run(stored, poll)
+    except CaptureError:
+        raise ResultError(say.NO_TCP_IN_RUN(folder=folder)) from None
     except OtherTraceError as other:
         then = stored.summary["version"]
         raise ResultError(say.OTHER_TRACE(folder=folder, now=str(other), then=then)) from None

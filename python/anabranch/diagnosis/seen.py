@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+_WITH_SYN = 0.75
+"""Of the shortest round trip: a first octet that arrives before came with the SYN."""
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -46,8 +49,10 @@ def seen(found: Mapping[str, Any]) -> Seen:
 def _after_fin(found: Mapping[str, Any], told: Mapping[str, Any]) -> float:
     """Share of the time in which the only subflow was not up, without its handshake: what is left is after the FIN.
 
-    The first octet arrives half a round trip after the handshake or later.
+    The first octet arrives half a round trip after the handshake or later, unless it came with the SYN (RFC 7413): the
+    handshake then takes one round trip.
     """
     share = (told.get("causes") or {}).get("not_up", 0.0)
-    handshake = (found["first_byte_s"] or 0.0) - (told.get("base_rtt_ms") or 0.0) / 2e3
+    first, trip = found["first_byte_s"] or 0.0, (told.get("base_rtt_ms") or 0.0) / 1e3
+    handshake = first - trip / 2 if first > _WITH_SYN * trip else trip
     return float(max(0.0, share - max(0.0, handshake) / (told.get("measured_s") or float("inf"))))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anabranch.diagnosis.verdict import open_names
+from anabranch.diagnosis.verdict import is_close, open_names
 from anabranch.measures.causes import CAUSES
 from anabranch.measures.table import two_lines
 from anabranch.measures.units import significant
@@ -52,7 +52,8 @@ def _details(connection: Mapping[str, Any], width: int | None) -> list[str]:
         waited = _table(shares(connection), (0, 0, *range(len(flows), 0, -1)))
         lines += ["", *waited.text(width), note_on_shares(connection)]
     if connection["indistinct"]:
-        lines.append(say.INDISTINCT(causes=", ".join(open_names(connection))))
+        template = say.INDISTINCT_CLOSE if is_close(connection) else say.INDISTINCT
+        lines.append(template(causes=", ".join(open_names(connection))))
     lines += ["", *_table(paths(flows), _DROPPED, left=2).text(width)]
     if connection["events"]:
         lines += ["", *(visible(event) for event in connection["events"])]
@@ -63,8 +64,8 @@ def _details(connection: Mapping[str, Any], width: int | None) -> list[str]:
 def unknown_line(told: Mapping[str, str]) -> str:
     """What the capture does not show, why, and what would show it.
 
-    >>> unknown_line({"what": "one-way delays", "why": "one side sees only round trips", "capture": "at the receiver"})
-    'one-way delays: one side sees only round trips (shown by a capture at the receiver)'
+    >>> unknown_line({"what": "joins", "why": "their SYNs do not reach the capture", "capture": "at the receiver"})
+    'joins: their SYNs do not reach the capture (shown by a capture at the receiver)'
     """
     none, _, command = str(say.NO_CAPTURE).partition(": ")
     if told["capture"].startswith(f"{none}: "):

@@ -19,6 +19,7 @@ def unknown(connection: Mapping[str, Any], facts: Seen) -> list[dict[str, str]]:
         told += [(*pair, say.AT_SENDER) for pair in _at_receiver(facts)]
     if not places or places == [sender]:
         pairs = say.UNKNOWN_AT_SENDER + (say.UNKNOWN_AT_SENDER_OF_MPTCP if facts.is_multipath else ())
+        told.append((*say.UNKNOWN_AT_ONE_PLACE, say.AT_BOTH_ENDS))
         told += [(*pair, say.AT_RECEIVER) for pair in pairs]
     if not connection["complete_beginning"]:
         told.append((*say.UNKNOWN_WITHOUT_BEGINNING, say.FROM_BEGINNING))

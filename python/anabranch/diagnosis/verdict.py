@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anabranch.diagnosis.capacities import path_capacities
 from anabranch.diagnosis.seen import Seen
 from anabranch.measures import units
-from anabranch.measures.causes import CAUSES
+from anabranch.measures.causes import CAUSES, SENDERS_OPEN
 from anabranch.runs.limits import limits
 from anabranch.sentences import diagnose as say
 
@@ -21,10 +22,16 @@ _BUFFERS = ("send_buffer", "receive_window")
 _NOW_AND_THEN = 0.03
 _MORE = 1.02
 """Estimates may be wrong by so much: a goodput above the sum of the capacities by less is not remarkable."""
+_VARIED = 1.25
+"""A capacity whose rates differ by so much varied; by less, the estimates may have been inexact."""
 _BLOCKED = 0.01
 """Share of the duration, from which a subflow that held up the others is named."""
 _SHOWN = 0.05
 """Smaller shares are only in the table."""
+_CLOSE = 0.05
+"""Causes whose shares differ by less cannot be ranked, even if no share is in doubt."""
+_OPEN = frozenset({*SENDERS_OPEN, "scheduler", "receive_window"})
+"""Causes that may look alike in a capture at the sender."""
 _ROUNDED = 0.005
 """Shares that add up to so little are not worth mentioning."""
 
@@ -42,31 +49,38 @@ def _mbps(value: float) -> str:
 
 
 def _paths(connection: Mapping[str, Any]) -> str:
-    words = [_capacity(flow) for flow in connection["subflows"]]
+    words = [_capacity(path) for path in path_capacities(connection["subflows"])]
     paths = say.CAPACITY(paths=len(words), capacities=" + ".join(words)) if words else say.NO_CAPACITY()
     return f"{paths} {_goodput(connection)}"
 
 
-def _capacity(flow: Mapping[str, Any]) -> str:
-    if flow["capacity_mbps"]:
-        rate = _mbps(flow["capacity_mbps"])
-        return say.CAPACITY_GIVEN(capacity=rate) if flow["capacity_given"] else rate
-    if flow["capacity_at_least_mbps"]:
-        return say.CAPACITY_AT_LEAST(capacity=_mbps(flow["capacity_at_least_mbps"]))
+def _capacity(path: Mapping[str, Any]) -> str:
+    if path["capacity_mbps"]:
+        rate = _mbps(path["capacity_mbps"])
+        if path["capacity_given"]:
+            return say.CAPACITY_GIVEN(capacity=rate)
+        low, high = path.get("capacity_low_mbps"), path.get("capacity_high_mbps")
+        if low and high and high > _VARIED * low:
+            return say.CAPACITY_VARIED(capacity=rate, low=_mbps(low), high=_mbps(high))
+        return rate
+    if path["capacity_at_least_mbps"]:
+        return say.CAPACITY_AT_LEAST(capacity=_mbps(path["capacity_at_least_mbps"]))
     return say.CAPACITY_UNKNOWN()
 
 
 def _goodput(connection: Mapping[str, Any]) -> str:
     """The goodput, also as a part of the sum of the capacities if each of these is known."""
-    flows, got = connection["subflows"], connection["goodput_mbps"]
-    if not flows or connection["paths_are_lower_bounds"]:
+    paths, got = path_capacities(connection["subflows"]), connection["goodput_mbps"]
+    if not got and connection.get("bytes_delivered"):
+        return say.NO_GOODPUT()
+    if not paths or connection["paths_are_lower_bounds"]:
         return say.GOODPUT(goodput=_mbps(got))
     if got <= _MORE * connection["paths_mbps"]:
         if connection["incomplete"]:
             return say.GOODPUT(goodput=_mbps(got))
-        of = say.GOODPUT_OF_CAPACITY if len(flows) == 1 else say.GOODPUT_OF_SUM
+        of = say.GOODPUT_OF_CAPACITY if len(paths) == 1 else say.GOODPUT_OF_SUM
         return of(goodput=_mbps(got), share=units.percent(got / connection["paths_mbps"]))
-    if connection["protocol"] == "mptcp" and got > _MORE * sum(flow["capacity_high_mbps"] for flow in flows):
+    if connection["protocol"] == "mptcp" and got > _MORE * sum(path["capacity_high_mbps"] for path in paths):
         return say.GOODPUT_ABOVE_SUM(goodput=_mbps(got))
     return say.GOODPUT(goodput=_mbps(got))
 
@@ -77,7 +91,7 @@ def _time(connection: Mapping[str, Any]) -> str:
         return say.NO_CAUSES()
     order = sorted(causes.items(), key=lambda pair: -pair[1])
     shown = [(c, s) for c, s in order if s >= _SHOWN] or order[:1]
-    own = connection["indistinct"]
+    own = [] if is_close(connection) else connection["indistinct"]
     parts = [say.CAUSE_SHARE(cause=CAUSES[c].name, share=units.percent(s)) for c, s in shown if c not in own]
     together = sum(causes[c] for c in own)
     if together >= _SHOWN:
@@ -88,7 +102,8 @@ def _time(connection: Mapping[str, Any]) -> str:
         else:
             parts.append(say.OPEN_AT_SENDER(share=share, causes=_either(open_names(connection))))
     known = [flow for flow in connection["subflows"] if flow["causes"]]
-    told = [_shares(parts, len(known), are_all=sum(s for _, s in shown) + _ROUNDED >= sum(causes.values()))]
+    covered = sum(s for c, s in shown if c not in own) + (together if together >= _SHOWN else 0.0)
+    told = [_shares(parts, len(known), are_all=covered + _ROUNDED >= sum(causes.values()))]
     blocking = max(connection["subflows"], key=lambda f: f["blocked_others_s"] or 0)
     if causes["head_of_line"] >= _SHOWN and _has_blocker(connection):
         told.append(say.BLOCKING(subflow=_name(blocking)))
@@ -127,8 +142,17 @@ def open_names(connection: Mapping[str, Any]) -> list[str]:
     """Names of the causes that the capture cannot tell apart, the same in every sentence."""
     causes = connection["indistinct"]
     # Where the receive window is among them, packets wait in a queue of the sender's host; else they are paced.
-    paced = not _is_far(connection) and "receive_window" not in causes
+    paced = not _is_far(connection) and not is_close(connection) and "receive_window" not in causes
     return [say.PACED() if cause == "cwnd" and paced else CAUSES[cause].name for cause in causes]
+
+
+def is_close(connection: Mapping[str, Any]) -> bool:
+    """Returns true if the open causes do not look alike: their shares are too close or too uncertain to rank."""
+    causes, shares = connection["indistinct"], connection["causes"]
+    if not causes or _is_far(connection):
+        return False
+    own = [shares[cause] for cause in causes]
+    return not _OPEN.issuperset(causes) or max(own) - min(own) < _CLOSE
 
 
 def _either(names: Sequence[str]) -> str:
@@ -145,7 +169,7 @@ def _away(flow: Mapping[str, Any], facts: Seen) -> tuple[float, str]:
 
 def _saturated(connection: Mapping[str, Any], facts: Seen) -> str:
     """Every path was saturated for most of the time."""
-    paths = len(connection["subflows"])
+    paths = len(path_capacities(connection["subflows"]))
     flow = max(connection["subflows"], key=lambda flow: _away(flow, facts))
     share, cause = _away(flow, facts)
     if share >= _SHOWN:
@@ -154,11 +178,11 @@ def _saturated(connection: Mapping[str, Any], facts: Seen) -> str:
             paths=paths, subflow=_name(flow), cause=told.name, share=units.percent(share), remedy=told.remedy
         )
     recovery = connection["causes"]["recovery"]
-    if recovery >= _REPAIRS:
+    part = connection["goodput_mbps"] / (connection["paths_mbps"] or float("inf"))
+    if recovery >= _REPAIRS and part < _NEARLY_ALL:
         remedy = CAUSES["recovery"].remedy
         return say.SATURATED_RECOVERY(paths=paths, share=units.percent(recovery), remedy=remedy)
-    part = connection["goodput_mbps"] / (connection["paths_mbps"] or float("inf"))
-    if part < _NEARLY_ALL:
+    if part < _NEARLY_ALL and not connection["paths_are_lower_bounds"]:
         return say.SATURATED_PART(paths=paths, share=units.percent(part))
     return say.SATURATED(paths=paths)
 
@@ -203,9 +227,15 @@ def _help(connection: Mapping[str, Any], facts: Seen) -> str:
     if by_window and _are_full(connection, facts):
         return _saturated(connection, facts)
     if _links_limit(connection, facts):
+        link = (connection["limits"] or {}).get("link", 1.0)
+        if link < _SATURATED and not _are_full(connection, facts):
+            told = CAUSES["link"]
+            return say.MAIN_CAUSE(cause=told.name, share=units.percent(link), remedy=told.remedy)
         return _saturated(connection, facts)
     if main in connection["indistinct"] and _is_far(connection):
         return say.MAIN_CAUSE_OPEN_AT_RECEIVER(cause=CAUSES[main].name)
+    if main in connection["indistinct"] and is_close(connection):
+        return say.MAIN_CAUSE_CLOSE(causes=_either(open_names(connection)))
     if main in connection["indistinct"]:
         host = say.SENDER_OR_RECEIVER if "receive_window" in connection["indistinct"] else say.SENDER
         return say.MAIN_CAUSE_OPEN_AT_SENDER(host=host(), causes=_either(open_names(connection)))

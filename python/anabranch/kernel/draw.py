@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from anabranch._core import ScenarioError
 from anabranch.kernel.beside import ours, varied
+from anabranch.measures import units
 from anabranch.scenario import Scenario
 
 KINDS = ("one subflow", "two subflows", "three subflows", "short")
@@ -297,7 +298,7 @@ def load(file: Path) -> Drawn:
     try:
         head, _, rest = file.read_text(encoding="utf-8").partition("\n")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{file}: octet {error.start} is no text (UTF-8)\n  name a file that draw wrote") from None
+        raise ValueError(f"{file}: octet {error.start} is not UTF-8 text\n  name a file that draw wrote") from None
     found = _TITLE.search(head)
     if found is None:
         raise ValueError(f"{file}: line 1 names no draw\n  expected: # ... {Drawn(1, 48, 6, 0.03).title()}")
@@ -365,7 +366,7 @@ def _add(drawn: Drawn, line: Mapping[Any, Any]) -> None:
         raise ValueError(f'feature is "{text("feature")}"; choices: {", ".join(FEATURES)}')
     measure = _measure(text("kind"))
     if not figures.get(measure):
-        raise ValueError(f'{measure} is "{text(measure)}"; a {text("kind")} case is compared by it')
+        raise ValueError(f'{measure} is "{text(measure)}"; expected a number above 0 for a {text("kind")} case')
     figures |= {name: [real(name, value) for value in text(name).split()] for name in ("share", "queue_drops")}
     if any(len(figures["share"]) != len(other["share"]) for other in known.values()):
         raise ValueError(f"share has {len(figures['share'])} numbers; other runs of the case have another count")
@@ -398,7 +399,8 @@ def table(drawn: Drawn) -> str:
             raise ValueError(f"case {case.number}: {error}") from None
         if len(engine[0]["share"]) != len(linux[0]["share"]):
             shares, paths = len(linux[0]["share"]), len(engine[0]["share"])
-            raise ValueError(f"case {case.number}: share has {shares} numbers; its scenario has {paths} paths")
+            said = f"share has {units.count(shares, 'number')}, but its scenario has {units.count(paths, 'path')}"
+            raise ValueError(f"case {case.number}: {said}")
         found = verdict(case, engine, linux)
         agree.setdefault(case.kind, []).append(found.agrees)
         measure = _measure(case.kind)

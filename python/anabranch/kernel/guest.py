@@ -192,7 +192,7 @@ def experiment(spec: dict[str, Any]) -> None:
     client.wait()
     server.wait()
     if client.returncode or server.returncode:
-        raise RuntimeError(f"the endpoints ended with status {client.returncode} and {server.returncode}")
+        raise RuntimeError(f"the client ended with status {client.returncode}, the server with {server.returncode}")
     for process in captures:
         process.send_signal(signal.SIGTERM)
         process.wait()

@@ -50,10 +50,16 @@ def kernel(version: str = "6.1") -> Path:
     path = Path(os.environ.get("ANABRANCH_KERNEL") or cache() / name)
     if not path.exists():
         build = f"tools/kernel-oracle/build{'' if version == '6.1' else f' {version}'}"
-        raise KernelError(f"{path}: there is no such kernel\n  build it: {build} (about six minutes)")
+        remedy = f"build it: {build} (about six minutes)"
+        if os.environ.get("ANABRANCH_KERNEL"):
+            remedy = f"correct or unset ANABRANCH_KERNEL; to build a kernel: {build} (about six minutes)"
+        raise KernelError(f"{path}: there is no such kernel\n  {remedy}")
     missing = [tool for tool in ("ip", "tc", "sysctl", "ethtool") if shutil.which(tool, path=_PATH) is None]
     if missing:
-        raise KernelError(f"missing: {', '.join(missing)}\n  on Debian: apt install iproute2 procps ethtool")
+        raise KernelError(
+            f"programs that the kernel's run needs are missing: {', '.join(missing)}\n  "
+            "on Debian: apt install iproute2 procps ethtool"
+        )
     return path
 
 
@@ -123,7 +129,7 @@ def once(
                 os.killpg(process.pid, 9)
             process.wait()
         if (place / "error").exists():
-            raise KernelError(f"in the kernel: {(place / 'error').read_text()}")
+            raise KernelError(f"the run in the kernel failed: {(place / 'error').read_text()}")
         if not (place / "result.json").exists():
             raise KernelError(f"the kernel stopped without a result (status {process.returncode})")
         if keep is not None:

@@ -48,7 +48,7 @@ def spec_of(resolved: dict[str, Any], ablation: "dict[str, bool] | None" = None)
     _check_connection(c)
     links = {link["name"]: link for link in resolved["links"]}
     if resolved["routers"] or any(len(path) != 1 for path in c["paths"]):
-        raise _refused("router", "paths over several links", "each path is one link of its own")
+        raise _refused("router", "paths over several links", "in the comparison each path is one link")
     chosen = [links[path[0]] for path in c["paths"]]
     if len(chosen) > _MOST_PATHS:
         raise _refused("path", f"{len(chosen)} paths", f"Linux opens at most {_MOST_PATHS} subflows")
@@ -89,7 +89,7 @@ def _other_than_linux(table: str, resolved: Mapping[str, Any]) -> Iterator[tuple
 
 def _check_connection(c: dict[str, Any]) -> None:
     if c["protocol"] == "udp":
-        raise _refused("connection.protocol", '"udp"', "there is nothing to compare")
+        raise _refused("connection.protocol", '"udp"', "UDP has no algorithms to compare")
     if c["controller"] not in CONTROLLERS:
         remedy = "set connection.controller to uncoupled or cubic"
         raise _refused(
@@ -101,7 +101,9 @@ def _check_connection(c: dict[str, Any]) -> None:
     if c["send_buffer_bytes"] is not None and c["send_buffer_bytes"] < _WRITE_MEMORY:
         # Over 20 Mbit/s, 50 ms: tcp_wmem of 30, 60, 120 kB leaves TCP 64, 73, 80 kB in flight, MPTCP 29, 52, 83.
         why = "tcp_wmem counts memory, of which an octet takes more or less as packets are cut and merged"
-        raise _refused("connection.send_buffer", f"{c['send_buffer_bytes']} B", why, "leave it out: 4 MB, as Linux has")
+        raise _refused(
+            "connection.send_buffer", f"{c['send_buffer_bytes']} B", why, "leave it out, or set 4 MB or more"
+        )
     t = c["transfer"]
     if t["application"] != "bulk" or t["extent_bytes"] is None:
         raise _refused(
@@ -116,7 +118,7 @@ def _check_connection(c: dict[str, Any]) -> None:
 def _check_times(c: dict[str, Any]) -> None:
     if c["min_rto_s"] < _TICK or abs(c["min_rto_s"] / _TICK - round(c["min_rto_s"] / _TICK)) > 1e-6:
         why = "it is no whole number of ticks of the kernel's clock, 10 ms"
-        raise _refused("connection.min_rto", f"{c['min_rto_s']:g} s", why)
+        raise _refused("connection.min_rto", f"{c['min_rto_s']:g} s", why, "give a multiple of 10 ms")
 
 
 def _route(c: dict[str, Any]) -> list[str]:
@@ -170,7 +172,7 @@ def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
     if d["discipline"]["name"] != "drop-tail":
         raise refuse("discipline", d["discipline"]["name"], "the kernel's queue is drop-tail")
     if d["queue_packets"] is None:
-        raise refuse("queue", "a queue in octets", "the kernel's queue counts packets")
+        raise refuse("queue", "a queue without a number of packets", "the kernel's queue counts packets")
     if not isinstance(d["loss"], int | float):
         raise refuse("loss", "loss in bursts", "the kernel drops independently")
     for key, value, why in _other_than_linux("path", d):

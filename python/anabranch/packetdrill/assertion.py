@@ -63,7 +63,7 @@ def evaluate(code: str, given: Mapping[str, int], own: MutableMapping[str, int] 
                     pass  # print is for who watches; nothing is called
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     if name in given:
-                        raise _WrongError(f"{name} cannot be changed: it says what the connection has")
+                        raise _WrongError(f"{name} cannot be assigned: it is a value of the connection")
                     own[name] = _value(value, names)
                 case ast.AugAssign(target=ast.Name(id=name), op=op, value=value) if name in own and type(op) in _BINARY:
                     own[name] = _BINARY[type(op)](own[name], _value(value, names))
@@ -72,8 +72,8 @@ def evaluate(code: str, given: Mapping[str, int], own: MutableMapping[str, int] 
                         return "false", ast.unparse(test), _values(test, names)
                 case _:
                     raise _WrongError(
-                        "only assertions and names for numbers are allowed here, such as: assert tcpi_snd_cwnd == 10 "
-                        f"(line {statement.lineno})"
+                        "only `assert`, `print` and assignments of numbers are allowed here, such as: "
+                        f"assert tcpi_snd_cwnd == 10 (line {statement.lineno})"
                     )
     except _UnknownError as name:
         return "unknown", str(name), ""

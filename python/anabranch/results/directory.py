@@ -141,7 +141,9 @@ class Draft(ABC):
             self._unlock()  # the process before has moved or removed the folder meanwhile
         folder.mkdir(exist_ok=True)
         if foreign := self._foreign(folder):
-            raise ResultError(f"{self.shown}: its draft {folder} holds {_some(foreign)}; move that elsewhere")
+            raise ResultError(
+                f"{self.shown}: {folder}, where the result is prepared, holds {_some(foreign)}; move that elsewhere"
+            )
         for entry in folder.iterdir():
             entry.unlink()
         return folder
@@ -188,7 +190,8 @@ class Draft(ABC):
         here = Path.cwd()
         if self.target == here or self.target in here.parents:
             raise ResultError(
-                f"{self.shown}: a result needs a directory of its own, such as {Path(self.shown) / 'out'}"
+                f"{self.shown}: is or contains the current directory; a result needs a directory of its own, such as "
+                f"{Path(self.shown) / 'out'}"
             )
         if not self.target.exists():
             return
@@ -197,7 +200,7 @@ class Draft(ABC):
         if any(self.target.iterdir()):
             if not self._is_ours(self.target):
                 raise ResultError(
-                    f"{self.shown}: neither empty nor an Anabranch result, so nothing is written; "
+                    f"{self.shown}: neither empty nor an older result of the same kind, so nothing is written; "
                     "choose another directory"
                 )
             foreign = self._foreign(self.target)

@@ -233,14 +233,15 @@ def kind(directory: "str | os.PathLike[str]") -> ResultKind:
         ending = captures[0][captures[0].index(".pcap") :]
         raise ResultError(f"{folder}: a folder with captures; give the files: {folder / ('*' + ending)}")
     raise ResultError(
-        f"{folder}: not an Anabranch result: it has no sweep.json, study.json or {PROVENANCE} of Anabranch"
+        f"{folder}: not an Anabranch result: it has no sweep.json, study.json or {PROVENANCE} of Anabranch; "
+        "give a directory that a command wrote with --out"
     )
 
 
 def refusal(folder: Path) -> ResultError:
     """Return the error for a directory that is read as a run and is none."""
     if not (folder / PROVENANCE).exists():
-        return ResultError(f"{folder}: not an Anabranch result (it has no {PROVENANCE})")
+        return ResultError(f"{folder}: not the result of a run (it has no {PROVENANCE})")
     found = _found(folder)
     hint = found.hint.format(folder=folder) if found else ""
-    return ResultError(f"{folder}: not an Anabranch result ({PROVENANCE} does not say so){hint}")
+    return ResultError(f"{folder}: not the result of a run ({PROVENANCE} names none){hint}")

@@ -25,7 +25,8 @@ def limits(summary: Mapping[str, Any]) -> str:
         return ""
     told = ", ".join(_share(name, share) for name, share in shown)
     if len(connections) > 1:
-        return say.LIMITED_MEAN(connections=len(connections), shares=told)
+        known = sum(bool(connection.get("limits")) for connection in connections)
+        return say.LIMITED_MEAN(connections=known, shares=told)
     return say.LIMITED(shares=told)
 
 

@@ -14,8 +14,8 @@ def told(summary: Mapping[str, Any]) -> list[str]:
     """A sentence about the changes of its paths; none if there were none.
 
     >>> change = {"at_s": 10.0, "rate_before_mbps": 8.0, "rate_after_mbps": 4.0, "recovery_s": 0.96}
-    >>> told({"longest_gap_s": 0.9, "recovery_max_s": 0.96, "recoveries": [change]})
-    ['longest time without data 900 ms; change at 10 s: 4 Mbit/s after it (8 Mbit/s before), settled within 960 ms']
+    >>> told({"longest_gap_s": 9.0, "recovery_max_s": 0.96, "recoveries": [change]})
+    ['longest time without data 9 s; path change at 10 s: 4 Mbit/s after it (8 Mbit/s before), settled within 960 ms']
     """
     if "recovery_max_s" not in summary:
         return []
@@ -39,4 +39,6 @@ def _change(change: Mapping[str, Any]) -> str:
     within = change["recovery_s"]
     if within is None:
         return (say.CHANGE_UNSETTLED if before is None else say.CHANGE_UNSETTLED_FROM)(**values)
+    if not within:
+        return (say.CHANGE_AT_ONCE if before is None else say.CHANGE_AT_ONCE_FROM)(**values)
     return (say.CHANGE_SETTLED if before is None else say.CHANGE_SETTLED_FROM)(within=units.time(within), **values)

@@ -162,9 +162,7 @@ class Plots:
 
         figure = figures_of(self.run).get(name)
         if figure is None:
-            why = (
-                "its transfer has no messages, objects or segments" if name == "latency" else "none of its links varies"
-            )
+            why = "no transfer has messages, objects or segments" if name == "latency" else "none of its links varies"
             raise ValueError(f"this run has no figure {name!r}: {why}")
         return figure.draw(figure.data(self.run), ax, **told(self.run, look))
 

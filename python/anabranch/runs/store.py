@@ -66,15 +66,15 @@ def _marker(folder: Path) -> dict[str, Any]:
     try:
         marker = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ResultError(f"{folder}: not an Anabranch result (it has no {PROVENANCE})") from None
+        raise ResultError(f"{folder}: not the result of a run (it has no {PROVENANCE})") from None
     except (OSError, ValueError) as error:
-        raise ResultError(f"{folder}: not an Anabranch result: {PROVENANCE}: {error}") from error
+        raise ResultError(f"{folder}: not the result of a run: {PROVENANCE}: {error}") from error
     if not isinstance(marker, dict) or marker.get("format") != MARKS[RUN]:
         raise refusal(folder)
     if marker.get("format_version") != FORMAT_VERSION:
         raise ResultError(
             f"{folder}: a result of format {marker.get('format_version')}; this version of Anabranch reads format "
-            f"{FORMAT_VERSION}"
+            f"{FORMAT_VERSION}; run the scenario again"
         )
     return marker
 
@@ -83,7 +83,7 @@ def _read_summary(path: Path, sha256: str | None) -> dict[str, Any]:
     octets = path.read_bytes()
     # Results of earlier versions have no such hash.
     if sha256 is not None and hashlib.sha256(octets).hexdigest() != sha256:
-        raise ValueError(f"{path.name} is not the file that was written")
+        raise ValueError(f"{path.name} was changed after it was written")
     summary = json.loads(octets)
     if not isinstance(summary, dict) or not isinstance(summary.get("subflows"), list) or "trace_sha256" not in summary:
         raise ValueError(f"{path.name} is not the summary of a run")
@@ -93,7 +93,7 @@ def _read_summary(path: Path, sha256: str | None) -> dict[str, Any]:
 def _read_frame(path: Path, sha256: str) -> "dict[str, Any]":
     octets = path.read_bytes()
     if hashlib.sha256(octets).hexdigest() != sha256:  # the reader's own answers to damage are hard to understand
-        raise ValueError(f"{path.name} is not the file that was written")
+        raise ValueError(f"{path.name} was changed after it was written")
     from fastparquet import ParquetFile
 
     frame = ParquetFile(io.BytesIO(octets)).to_pandas()  # given a path, it would leave the file open

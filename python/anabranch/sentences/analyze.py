@@ -12,8 +12,8 @@ from anabranch.sentences.template import Phrase, Sentence
 PACKETS = Phrase("{packets!n} {packets:packet|packets} in {time}, {count!n} of them with MPTCP options")
 CUT_FILE = Phrase("{file}: not read to its end: {reason}")
 CLOCK = Phrase(
-    "the clock of the capture was set back {count!n} {count:time|times}, by at most {time}; later times continue from "
-    "the last time before"
+    "the clock of the capture was set back {count!n} {count:time|times}, by at most {time}; times after each step "
+    "continue from the time before it"
 )
 OPENED = Phrase("read from encapsulations: {found}")
 OPENED_IN = Phrase("{segments!n} {segments:segment|segments} in {name}")
@@ -25,8 +25,8 @@ REPEATED = Phrase(
 NOT_OPENED = Phrase("not read: {found}")
 NOT_OPENED_OF = Phrase("{packets!n} {packets:packet|packets} of {name}")
 INCOMPLETE = Phrase("left out: {count!n} IP {count:fragment|fragments} of incomplete packets")
-CUT_BEFORE_TCP = Phrase("cut before the end of the TCP header: {packets!n} {packets:packet|packets}")
-UNKNOWN_LINK = Phrase("of an unknown link type: {packets!n} {packets:packet|packets}")
+CUT_BEFORE_TCP = Phrase("cut by the snap length before the end of the TCP header: {packets!n} {packets:packet|packets}")
+UNKNOWN_LINK = Phrase("not read: {packets!n} {packets:packet|packets} of an unknown link type")
 SPLIT = Phrase(
     "a proxy between the captures splits {count!n} {count:connection|connections}; each side is measured as a "
     "connection of its own"
@@ -57,7 +57,7 @@ REINJECTED = Phrase(
     "{segments!n} {segments:segment|segments} reinjected on another subflow: {useful} useful, {redundant} redundant"
 )
 KEYS = Phrase("keys seen")
-NO_KEYS = Phrase("keys not seen")
+NO_KEYS = Phrase("not both keys seen")
 TOKENS = Phrase("tokens of joins: {count!n} of {total!n} valid")
 HMACS = Phrase("HMACs of joins: {count!n} of {total!n} valid")
 ADD_ADDR_VERSION_0 = Phrase("ADD_ADDR not verified: it has no HMAC in version 0")
@@ -72,6 +72,10 @@ ONLY_AT_SENDER = Phrase("shown only by a capture at the sender: {names}")
 NO_PURE_ACKS = Phrase(
     "the capture has no pure ACKs (segments without data) from the {receiver}: round-trip times are those of the "
     "handshake, or unknown"
+)
+NO_PURE_ACKS_OF = Phrase(
+    "of {flows!n} {flows:subflow|subflows} the capture has no pure ACKs (segments without data) from the {receiver}: "
+    "round-trip times are those of the handshake, or unknown"
 )
 CUT_OPTIONS = Phrase(
     "the snap length cut the TCP options of {packets!n} {packets:packet|packets}: Multipath TCP, SACK, timestamps and "
@@ -96,15 +100,16 @@ FIGURES: Mapping[str, tuple[Phrase, Sentence]] = {
     "sequence": (
         Phrase("Data sequence"),
         Sentence(
-            "Part of the data stream that each subflow sent, over time. The lower line is the DATA_ACK of the "
-            "receiver. The upper line is the end of its receive window, unless this is far beyond the data."
+            "Part of the data stream that each subflow sent, over time. The lower line is the DATA_ACK (TCP: the ACK) "
+            "of the receiver. The upper line, left out if it is far beyond the data, is the right edge of the receive "
+            "window."
         ),
     ),
     "in_flight": (
         Phrase("In flight"),
         Sentence(
-            "Octets sent and not yet acknowledged, from a capture at the sender. They are at most the congestion "
-            "window."
+            "Octets sent and not yet acknowledged, from a capture at the sender. They exceed the congestion window "
+            "only after this was reduced."
         ),
     ),
     "srtt": (
@@ -116,7 +121,7 @@ FIGURES: Mapping[str, tuple[Phrase, Sentence]] = {
 }
 ZOOM = Sentence("The wheel zooms, with Shift along the time axis only. Dragging moves, and a double click shows all.")
 OMITTED = Sentence("Figures left out: {names}. {why}")
-OMITTED_ACKS = Sentence("These figures need acknowledgements, which the capture does not have.")
+OMITTED_ACKS = Sentence("These figures need pure ACKs, which the capture lacks for some connections.")
 OMITTED_PLACE = Sentence("These figures need a capture at the sender of the data.")
 OVER_TIME = Phrase("Over time")
 HOW_MADE = Phrase("How it was made")

@@ -9,7 +9,7 @@ INTERRUPTED = Phrase("interrupted: the output covers what was finished until the
 # Runs with the same trace: `sweep`, `compare`, `recommend`.
 
 SAME_TRACE = Sentence(
-    "{what}: {members} gave the same trace in {runs:the run|each run}, so the choice made no difference."
+    "{what}: {members} gave the same trace in {runs:their run|each run}, so the choice made no difference."
 )
 ALL_VALUES = Phrase("all values")
 AND = Phrase("{names} and {name}")
@@ -17,12 +17,12 @@ CHOICE_RATIO = Sentence("More than one subflow could send for {share} of the seg
 WHY: Mapping[str, Sentence] = {
     "scheduler": Sentence(
         "Schedulers that choose among the subflows whose window has room differ only if more than one has room. "
-        "A bulk sender with full congestion windows has at most one such subflow. "
+        "A bulk sender with full congestion windows mostly has at most one such subflow. "
         "Try a transfer with pauses or requests, or smaller buffers."
     ),
-    "judge": Sentence("A judge matters where there are loss episodes to judge."),
-    "recovery": Sentence("A recovery matters where there are loss episodes to judge."),
-    "response": Sentence("A response matters where episodes are judged spurious."),
+    "judge": Sentence("A judge matters only in runs with loss episodes."),
+    "recovery": Sentence("A `recovery` (an older name of the judge) matters only in runs with loss episodes."),
+    "response": Sentence("A response matters only in runs with loss episodes that are judged spurious."),
 }
 """Why a choice among values of an axis may make no difference."""
 

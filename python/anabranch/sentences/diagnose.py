@@ -11,18 +11,25 @@ from anabranch.sentences.template import Phrase, Sentence
 
 CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     "not_up": {
-        "ground": Phrase("its handshake, its FIN or its RST"),
-        "remedy": Phrase("join earlier, keep connections open longer, or find out why the subflow was closed"),
+        "ground": Phrase("the handshake, FIN or RST of the subflow"),
+        "remedy": Phrase(
+            "open the subflow earlier, keep the connection open longer, or find out why the subflow was closed"
+        ),
     },
     "failed": {
-        "ground": Phrase("the same segment is sent a third time without an acknowledgement"),
+        "ground": Phrase(
+            "the same segment is sent a third time without an acknowledgement; at the receiver: a silence of three "
+            "timeouts"
+        ),
         "remedy": Phrase(
-            "repair the path; make it a backup or shorten the retransmission timeout, so that less data waits for it"
+            "repair the path, shorten the retransmission timeout, or make the path a backup if there are others"
         ),
     },
     "recovery": {
         "ground": Phrase("from the first retransmission until all segments sent before it are acknowledged"),
-        "remedy": Phrase("reduce losses; the table counts random losses and drops of a full queue separately"),
+        "remedy": Phrase(
+            "reduce random losses or drops of full queues: `anabranch diagnose` counts both for each path"
+        ),
     },
     "receive_window": {
         "ground": Phrase("the advertised window has no room for a full segment"),
@@ -30,7 +37,8 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     },
     "head_of_line": {
         "ground": Phrase(
-            "the window has no room for a full segment, and data beyond the DATA_ACK are acknowledged on their subflows"
+            "the advertised window has no room for a full segment, and data beyond the DATA_ACK (TCP: beyond the ACK) "
+            "have arrived"
         ),
         "remedy": Phrase(
             "enlarge the receive buffer, use a scheduler that keeps data off the slow path, or leave that path out"
@@ -38,22 +46,26 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     },
     "reinjection": {
         "ground": Phrase(
-            "half of the data in flight had been sent on another subflow before; for the rest see congestion window"
+            "as for the congestion window; in addition, half of the data in flight had been sent on another subflow "
+            "before"
         ),
-        "remedy": Phrase("use a scheduler that sends no copies"),
+        "remedy": Phrase(
+            "use a scheduler that sends no copies; if copies follow timeouts, repair the path that timed out"
+        ),
     },
     "cwnd": {
         "ground": Phrase(
-            "as much is in flight as ever since the last loss, and acknowledgements release segments at once"
+            "as much is in flight as ever since the last loss, and acknowledgements release segments at once; or no "
+            "other cause is certain"
         ),
-        "remedy": Phrase("try another congestion controller or reduce random losses, unless the path was saturated"),
+        "remedy": Phrase("try another congestion controller or reduce random losses, unless the paths were saturated"),
     },
     "scheduler": {
         "ground": Phrase("less is in flight than before, while the congestion window of another subflow is full"),
         "remedy": Phrase("use another scheduler, or do not mark the path as backup"),
     },
     "send_buffer": {
-        "ground": Phrase("the data without DATA_ACK stay at one ceiling for many round trips"),
+        "ground": Phrase("the data without DATA_ACK (TCP: without ACK) stay at one ceiling for many round trips"),
         "remedy": Phrase("enlarge the send buffer"),
     },
     "application": {
@@ -62,7 +74,9 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     },
     "link": {
         "ground": Phrase("no capture can tell it from the window or buffer that is full at the same time"),
-        "remedy": Phrase("use more paths or faster ones: a larger window or buffer would not raise the goodput"),
+        "remedy": Phrase(
+            "use more or faster paths; while links are full, a larger window or buffer does not raise the goodput"
+        ),
     },
 }
 """For each cause, by its key in the JSON: how a capture shows the cause, and a remedy that may help.
@@ -80,13 +94,16 @@ GROUND_OF_A_RUN = Phrase("the run itself")
 CAPACITY = Sentence("The capacity of the {paths:path|{paths!n} paths} is {capacities}.")
 NO_CAPACITY = Sentence("No path carried data.")
 GOODPUT = Sentence("The goodput is {goodput}.")
+NO_GOODPUT = Sentence("The goodput is unknown, because all data arrived with the SYN.")
 GOODPUT_OF_CAPACITY = Sentence("The goodput is {goodput}, {share} of the capacity.")
 GOODPUT_OF_SUM = Sentence("The goodput is {goodput}, {share} of the sum of the capacities.")
 GOODPUT_ABOVE_SUM = Sentence(
-    "The goodput is {goodput}, more than the paths in the capture can carry: some paths are missing."
+    "The goodput is {goodput}, more than the capacities that were measured: a path may be missing in the capture, or a "
+    "capacity may have changed."
 )
 
 CAPACITY_GIVEN = Phrase("{capacity} (given)")
+CAPACITY_VARIED = Phrase("{capacity} (median of {low} to {high})")
 CAPACITY_AT_LEAST = Phrase("at least {capacity}")
 CAPACITY_UNKNOWN = Phrase("unknown")
 
@@ -103,29 +120,31 @@ CAUSES_OF_SEVERAL_AND_OTHERS = Sentence(
     "other causes have less than 5 % each."
 )
 CAUSE_SHARE = Phrase("{cause} {share}")
-OPEN_AT_RECEIVER = Phrase("a limit at the sender {share} (most likely {cause})")
-OPEN_AT_SENDER = Phrase("a limit at the sender {share} ({causes})")
-BLOCKING = Sentence("The subflow {subflow} caused most of the head-of-line blocking.")
+OPEN_AT_RECEIVER = Phrase("uncertain {share} (most likely {cause})")
+OPEN_AT_SENDER = Phrase("uncertain {share} ({causes})")
+BLOCKING = Sentence("The subflow {subflow} caused more of the head-of-line blocking than any other.")
 LIMITS = Sentence("The connection as a whole was {limits}.")
 
 # Third sentence: the main cause, and what may help.
 
-REMEDY_UNKNOWN = Sentence("Capture all packets of both directions to see it.")
+REMEDY_UNKNOWN = Sentence("To see the causes of waiting, capture all packets of both directions.")
 MAIN_CAUSE_INCOMPLETE = Sentence(
-    "The main cause is unknown, because the capture is not whole: the shares above may be wrong."
+    "The main cause is unknown, because the capture is not whole: shares of the time may be wrong."
 )
 REMEDY_WITHOUT_BLOCKER = Phrase("enlarge the receive buffer")
 """For head-of-line blocking if no subflow in the capture held up the others."""
 SATURATED_WHILE_UP = Sentence(
-    "{paths:The path was|All paths were} saturated while up. The subflow {subflow} lost {share} of its time to: "
-    "{cause}. Possible remedy (not tried): {remedy}."
+    "{paths:The path was saturated for most of the time in which it was|All paths were saturated for most of the time "
+    "in which they were} up. The subflow {subflow} carried nothing for {share} of its time ({cause}). Possible "
+    "remedy (not tried): {remedy}."
 )
 SATURATED_RECOVERY = Sentence(
-    "{paths:The path was|All paths were} saturated most of the time. Loss recovery took {share}. "
-    "Possible remedy (not tried): {remedy}."
+    "{paths:The path was|All paths were} saturated most of the time. Loss recovery took {share} of the "
+    "time. Possible remedy (not tried): {remedy}."
 )
 SATURATED_PART = Sentence(
-    "{paths:The path was|All paths were} saturated most of the time, but the goodput is only {share} of the capacity."
+    "{paths:The path was|All paths were} saturated most of the time, but the goodput is only {share} of the capacity. "
+    "Headers, data sent more than once, times without a full link, or a varying capacity make up the rest."
 )
 SATURATED = Sentence(
     "{paths:The path was saturated: its slowest link was the limit. A larger buffer|All paths were saturated: their "
@@ -138,22 +157,25 @@ HOST_BUSY = Sentence(
 HOST_REMEDIES = Phrase("A lower cost, or fewer and longer segments")
 HOST_REMEDIES_AND_CORES = Phrase("More cores, a lower cost, or fewer and longer segments")
 MAIN_CAUSE_OPEN_AT_RECEIVER = Sentence(
-    "Main cause: probably {cause}, but a capture at the receiver does not tell the limits at the sender apart. "
+    "Main cause: probably {cause}, but a capture at the receiver cannot tell it from other causes at the sender. "
     "A capture at the sender shows more; only `ss -tin` on the sender tells send buffer and application apart."
 )
 MAIN_CAUSE_OPEN_AT_SENDER = Sentence(
     "Main cause: a limit at {host}: {causes}. This capture cannot tell which; `ss -tin` on the sender can."
 )
+MAIN_CAUSE_CLOSE = Sentence(
+    "Main cause: {causes}. This capture does not show for certain which of these took the most time."
+)
 SENDER = Phrase("the sender")
 SENDER_OR_RECEIVER = Phrase("the sender or the receiver")
 MAIN_CAUSE_HANDSHAKE = Sentence(
     "Main cause: the handshake, which took {share} of the time. Possible remedy (not tried): keep the connection "
-    "open, or use TCP Fast Open (RFC 7413)."
+    "open, or use TCP Fast Open (RFC 7413) if it is off."
 )
 MAIN_CAUSE_HANDSHAKE_AND_FIN = Sentence(
-    "Main cause: a short connection. The handshake took {share} of the time, and {after} passed between the sender's "
-    "FIN and the arrival of its last data. Possible remedy (not tried): keep the connection open, or use TCP Fast "
-    "Open (RFC 7413)."
+    "Main cause: a short connection. The handshake took {share} of the time, and {after} of the time passed between "
+    "the sender's FIN and the arrival of its last data. Possible remedy (not tried): keep the connection open, or use "
+    "TCP Fast Open (RFC 7413) if it is off."
 )
 MAIN_CAUSE_SYNS = Sentence(
     "Main cause: the handshake, which took {share} of the time. The SYN was sent again {count!n} {count:time|times}: "
@@ -164,13 +186,12 @@ MAIN_CAUSE_AFTER_FIN = Sentence(
     "arrived. A shorter queue or a faster path would shorten that time."
 )
 MAIN_CAUSE_APPLICATION = Sentence(
-    "Main cause: application ({share} of the time). The application had no data to send; the network was not the "
-    "limit. Remedy: {remedy}."
+    "Main cause: application ({share} of the time). Meanwhile the application had no data to send. Remedy: {remedy}."
 )
 MAIN_CAUSE = Sentence("Main cause: {cause} ({share} of the time). Possible remedy (not tried): {remedy}.")
 BUFFER_TOO = Sentence(
-    'The cause "{buffer}" has {share} of the time. While the sender waits for it, the congestion window does not '
-    "grow. This remedy may help more (not tried): {remedy}."
+    'Another cause, "{buffer}", has {share} of the time. Most congestion controllers do not grow the window meanwhile. '
+    "This remedy may help more (not tried): {remedy}."
 )
 OR = Phrase("{causes} or {cause}")
 
@@ -186,19 +207,20 @@ MAY_HELP = Sentence(
     "Possible remedy: {change}. It raised the goodput from {before} to {after} on {twin}, "
     "but {seeds!n} {seeds:seed is|seeds are} too few to be sure."
 )
-HELPS_MORE = Sentence("Better, but not in Linux: {change}, {after}.")
-BEYOND_MEASURED = Sentence("The capture does not show that the paths can carry that much.")
+HELPS_MORE = Sentence("A change that Linux does not have raises the goodput more (to {after}): {change}.")
+BEYOND_MEASURED = Sentence("The capture does not show that the paths can carry this goodput.")
 NOTHING_HELPS = Sentence(
     "No change that was tried on {twin} with {seeds!n} {seeds:seed|seeds} raises the goodput clearly above {before}."
 )
 UNLIKE = Sentence("No change was tried, because the twin is not like the capture. {difference}.")
-DIFFERENCE = Phrase("{measure} differs by {difference}; at most {most} is allowed")
+DIFFERENCE = Phrase("{measure} differs by {difference}; the limit is {most}")
 
 # Connections and their tables.
 
 INFERRED = Sentence("(?) marks a share that is inferred from the sender's behaviour; the others are facts.")
 KNOWN = Sentence("The run recorded these shares of the time; none is inferred.")
 INDISTINCT = Sentence("The capture cannot tell these causes apart: {causes}.")
+INDISTINCT_CLOSE = Sentence("The shares of these causes are too close or too uncertain to rank them: {causes}.")
 TABLE_CAUSES = Phrase("cause")
 TABLE_ALL = Phrase("all")
 MARK = Phrase("{cause} (?)")
@@ -225,20 +247,21 @@ TABLE_PATHS = (
 
 AT_SENDER = Phrase("at the sender")
 AT_RECEIVER = Phrase("at the receiver")
+AT_BOTH_ENDS = Phrase("at both ends")
 FROM_BEGINNING = Phrase("from the beginning")
 NO_CAPTURE = Phrase("none: `ss -tin`")
 
 UNKNOWN_AT_RECEIVER: tuple[tuple[Phrase, Phrase], ...] = (
-    (Phrase("losses on the way to the capture"), Phrase("lost segments do not reach it")),
+    (Phrase("losses on the way to the capture"), Phrase("lost segments do not reach the capture")),
     (
-        Phrase("since when a path had failed"),
+        Phrase("the time at which a path failed"),
         Phrase("segments that the sender repeats on a failed path do not reach the capture"),
     ),
-    (Phrase("spurious retransmissions"), Phrase("only one of the two copies may reach the capture")),
+    (Phrase("spurious retransmissions"), Phrase("one of the two copies may be lost before it reaches the capture")),
 )
 UNKNOWN_AT_RECEIVER_OF_TCP: tuple[tuple[Phrase, Phrase], ...] = (
     (
-        Phrase("which limit at the sender applied, if neither a window, a gap nor a retransmission explains it"),
+        Phrase("what the sender waited for, if neither the receive window nor a loss explains it"),
         Phrase(
             "a full congestion window, a full send buffer and an idle application look alike: only the sum of their "
             "times is known"
@@ -247,7 +270,7 @@ UNKNOWN_AT_RECEIVER_OF_TCP: tuple[tuple[Phrase, Phrase], ...] = (
 )
 UNKNOWN_AT_RECEIVER_OF_MPTCP: tuple[tuple[Phrase, Phrase], ...] = (
     (
-        Phrase("which limit at the sender applied, if neither a window, a gap nor a retransmission explains it"),
+        Phrase("what the sender waited for, if neither the receive window nor a loss explains it"),
         Phrase(
             "a full congestion window, a full send buffer, the scheduler and an idle application look alike: only the "
             "sum of their times is known"
@@ -257,16 +280,16 @@ UNKNOWN_AT_RECEIVER_OF_MPTCP: tuple[tuple[Phrase, Phrase], ...] = (
 )
 UNKNOWN_SHORT_QUEUES = (
     Phrase("queues shorter than 2.5 ms"),
-    Phrase("TCP timestamps give sending times only to the millisecond"),
+    Phrase("TCP timestamps give sending times to the millisecond at best"),
 )
 UNKNOWN_QUEUES = (
-    Phrase("queues of the data direction"),
+    Phrase("queues in the direction of the data"),
     Phrase("without TCP timestamps the sending times are unknown"),
 )
+UNKNOWN_AT_ONE_PLACE = (Phrase("one-way delays"), Phrase("a capture at one place shows only round trips"))
 UNKNOWN_AT_SENDER: tuple[tuple[Phrase, Phrase], ...] = (
-    (Phrase("one-way delays"), Phrase("one side sees only round trips")),
     (
-        Phrase("how long data waited for a gap at the receiver"),
+        Phrase("how long data waited behind a gap at the receiver"),
         Phrase("arrivals are estimated from acknowledgements"),
     ),
 )
@@ -277,8 +300,8 @@ UNKNOWN_AT_SENDER_OF_MPTCP: tuple[tuple[Phrase, Phrase], ...] = (
     ),
 )
 UNKNOWN_WITHOUT_BEGINNING = (
-    Phrase("window scale, keys and the time of joins"),
-    Phrase("the handshakes are not in the capture"),
+    Phrase("what the first handshake says, such as window scale and keys"),
+    Phrase("the first handshake is not in the capture"),
 )
 UNKNOWN_ANYWHERE = (
     Phrase("whether the sender waited for its send buffer or its application"),
@@ -288,13 +311,26 @@ UNKNOWN_ANYWHERE = (
 # Events of a connection, and notes about the capture.
 
 ONE_WAY = Sentence("The capture has only the direction of the data, so it does not show what the subflows waited for.")
+ONE_WAY_OF = Sentence(
+    "Of {flows!n} {flows:subflow|subflows} the capture has only the direction of the data, so it does not show what "
+    "{flows:this subflow|these subflows} waited for."
+)
 NO_PURE_ACKS = Sentence(
     "The capture has no pure ACKs (segments without data) from the {receiver}: round-trip times are those of the "
     "handshake, or unknown."
 )
+NO_PURE_ACKS_OF = Sentence(
+    "Of {flows!n} {flows:subflow|subflows} the capture has no pure ACKs (segments without data) from the {receiver}: "
+    "round-trip times are those of the handshake, or unknown."
+)
 FALLBACK = Sentence("The connection fell back to TCP: {reason}.")
-CHECKSUMS = Sentence("{count!n} DSS {count:checksum does|checksums do} not match: the data were changed on the way.")
-MP_FAIL = Sentence("MP_FAIL was sent {count!n} {count:time|times}: the receiver found data changed on the way.")
+CHECKSUMS = Sentence(
+    "{count!n} DSS {count:checksum does|checksums do} not match the data: a middlebox changed data, or the sender "
+    "computed a wrong checksum."
+)
+MP_FAIL = Sentence(
+    "MP_FAIL was sent {count!n} {count:time|times}: a host received data that do not match their DSS checksum."
+)
 HMACS = Sentence(
     "{count!n} {count:HMAC of a join is|HMACs of joins are} wrong: from another connection, or changed on the way."
 )
@@ -307,8 +343,8 @@ PATH_MISSING = Sentence(
     "missing, or packets were not captured. Give the files of all interfaces, captured from the beginning to the end."
 )
 PACKETS_MISSING = Sentence(
-    "The capture is not whole: {missing} ({share}) of the acknowledged data are in none of the files. Packets of the "
-    "subflows below were not captured. Capture again with a larger buffer (`tcpdump -B 65536`)."
+    "The capture is not whole: {missing} ({share}) of the acknowledged data are in none of the files. Packets of "
+    "known subflows were not captured. Capture again with a larger buffer (`tcpdump -B 65536`)."
 )
 CUT_OPTIONS = Sentence(
     "The capture is not whole: the snap length cut the TCP options of {count!n} {count:packet|packets}, so Multipath "
@@ -329,6 +365,7 @@ NO_DATA = Sentence(
     "{count!n} {count:connection has|connections have} no data in the capture: capture both directions, or check that "
     "data were sent."
 )
+NO_DATA_IN_RUN = Sentence("No connection of the run delivered data.")
 WITHOUT_DATA = Sentence("{count!n} {count:connection|connections} without data {count:is|are} not shown.")
 UNLISTED = Sentence("{count!n} smaller {count:connection is|connections are} not shown.")
 NO_MPTCP = Sentence("The {source} has no Multipath TCP: each connection counts as one path.")
@@ -343,17 +380,17 @@ TWIN_UNLIKE = Sentence(
 )
 TWIN_INCOMPLETE = Sentence("No change was tried on the twin, because the capture is not whole.")
 INTERRUPTED_FIT = Sentence("Interrupted: no change was tried on the twin.")
-INTERRUPTED_TRIALS = Sentence("Interrupted: the results are of {seeds!n} {seeds:seed|seeds}.")
+INTERRUPTED_TRIALS = Sentence("Interrupted: the results are of at most {seeds!n} {seeds:seed|seeds}.")
 TRIED_HELPS = Phrase(
     "helps: {change}: {after} instead of {before} ({seeds!n} {seeds:seed|seeds}, 95 % interval {interval})"
 )
 TRIED_HELPS_ONE_SEED = Phrase("helps: {change}: {after} instead of {before} (1 seed)")
 TRIED_NOTHING_HELPS = Phrase("nothing that was tried gives clearly more than {before} ({seeds!n} {seeds:seed|seeds})")
 TRIED_MAY_HELP = Phrase("may help, but {seeds!n} {seeds:seed is|seeds are} too few to be sure: {changes}")
-TRIED_HELPS_LESS = Phrase("helps, but less than another change of its kind: {changes}")
-TRIED_NO_HELP = Phrase("does not help: {changes}")
+TRIED_HELPS_LESS = Phrase("helps as well: {changes}")
+TRIED_NO_HELP = Phrase("no clear effect on the goodput: {changes}")
 TRIED_HURTS = Phrase("lowers the goodput: {changes}")
-TRIED_BEYOND = Phrase("{line}; the capture does not show that the paths can carry that much")
+TRIED_BEYOND = Phrase("{line}; the capture does not show that the paths can carry this goodput")
 INTERVAL = Phrase("{low} to {high}")
 CHANGE_RATE = Phrase("{change} ({goodput})")
 CHANGE_RATE_NOT_IN_LINUX = Phrase("{change} ({goodput}, not in Linux)")
@@ -368,14 +405,14 @@ LIKE = (
     Phrase("segments sent again {losses:+.1f} points"),
     Phrase("smoothed RTT {srtt:+.1f} %"),
 )
-LIKE_OUTAGES = Phrase("end of outages {outages:.1f} % of the time")
+LIKE_OUTAGES = Phrase("end of an outage {outages:.1f} % of the connection's time")
 DIFFERS: Mapping[str, tuple[Phrase, Phrase]] = {
     "goodput": (Phrase("The goodput"), Phrase("{value!n} %")),
     "shares": (Phrase("The share of a path in the goodput"), Phrase("{value!n} points")),
     "reordering": (Phrase("The out-of-order ratio"), Phrase("{value!n} points")),
     "losses": (Phrase("The share of segments sent again"), Phrase("{value!n} points")),
     "srtt": (Phrase("The smoothed RTT of a path"), Phrase("{value!n} %")),
-    "outages": (Phrase("The end of an outage"), Phrase("{value!n} % of the time")),
+    "outages": (Phrase("The end of an outage"), Phrase("{value!n} % of the connection's time")),
 }
 
 # Changes that are tried.
@@ -389,53 +426,55 @@ CHANGE_BACKUP = Phrase("{path} as backup")
 CHANGE_NO_BACKUP = Phrase("{path} no longer a backup")
 CHANGE_WITHOUT = Phrase("without {path}")
 CHANGE_ONLY = Phrase("{path} only")
-CHANGE_FIRST = Phrase("{path} first")
+CHANGE_FIRST = Phrase("first subflow over {path}")
 CHANGE_QUEUES = Phrase("fq-codel on every link")
 
 # The file of a twin: its head, and the ground of each line.
 
 TWIN_HEAD = Sentence(
-    "Written by `anabranch diagnose --twin`: the scenario that a capture implies. Each line says where its value comes "
-    "from: a fact in the capture, an inference from it, or given by the user. An unknown value was searched until the "
-    "run was like the capture. The run {is_like} like the capture. It differs by: {differences}."
+    "Written by `anabranch diagnose --twin`: the scenario that a capture implies. Comments say where values come from: "
+    "a fact in the capture, an inference from it, or given by the user. Unknown values are defaults, or those of the "
+    "values tried with which the run is most like the capture. The run {is_like} like the capture. It differs by: "
+    "{differences}."
 )
 IS_LIKE = Phrase("is")
 IS_NOT_LIKE = Phrase("is NOT")
-GROUND_RESET = Phrase("its subflows were reset")
+GROUND_RESET = Phrase("all subflows of a removed path were reset")
 GROUND_LOSS = Phrase("{lost!n} of {segments!n} {segments:segment|segments} lost while the queue was short")
-GROUND_BACKUP = Phrase("flag B of its handshake")
-GROUND_OUTAGE = Phrase("nothing was acknowledged; it ends between two probes")
+GROUND_BACKUP = Phrase("flag B in the MP_JOIN handshake")
+GROUND_OUTAGE = Phrase("data in flight were not acknowledged; an outage ends between two probes of the sender")
 GROUND_NO_DELAY = Phrase("the capture has no round trip")
 GROUND_DELAY = Phrase(
-    "half of the shortest round trip ({rtt}) without the serialisation times; captured at one end only"
+    "half of the shortest round trip ({rtt}) less serialisation times, assumed to be equal in both directions"
 )
 GROUND_GIVEN = Phrase("capacity given by the user")
-GROUND_RATE = Phrase("the link was busy for {time}: {low} to {high}")
-GROUND_TRAIN = Phrase("the fastest train of packets; the highest rate of one second is {rate}")
-GROUND_NO_RATE = Phrase("too few packets in a row to measure it")
-GROUND_FULL_QUEUE = Phrase("round trips up to {rtt} before losses")
+GROUND_RATE = Phrase("median of the rates ({low} to {high}) while the link was busy, in total {time}")
+GROUND_TRAIN = Phrase("the fastest train of packets, or the highest rate over a longer time ({rate}) if that is more")
+GROUND_NO_RATE = Phrase("too few packets in a row to measure the rate")
+GROUND_FULL_QUEUE = Phrase("round-trip times rose to {rtt} before losses")
 GROUND_QUEUE = Phrase("the queue was never seen full; at most {packets!n} {packets:packet|packets} waited")
-GROUND_HANDSHAKE = Phrase("its handshake")
+GROUND_PROTOCOL = Phrase("the TCP options of the handshake or of later packets")
+GROUND_HANDSHAKE = Phrase("the handshake")
 GROUND_NONE = Phrase("no packet shows it")
-GROUND_MSS = Phrase("the largest segment, or the MSS that the receiver announced")
+GROUND_MSS = Phrase("the largest segment, or the announced MSS if that is smaller")
 GROUND_RECEIVE_BUFFER = Phrase("the largest window advertised")
 GROUND_RECEIVE_INITIAL = Phrase("the first window advertised; the window grew")
 GROUND_PROFILE = Phrase("no packet shows it; Linux starts with a small window and lets it grow")
 GROUND_LINUX = Phrase("no packet shows it; the default of Linux")
 GROUND_NO_SACK = Phrase("losses were repaired, but no acknowledgement had a SACK block")
-GROUND_SEND_BUFFER = Phrase("the data without DATA_ACK stay at one ceiling")
-GROUND_NO_SEND_BUFFER = Phrase("no sign that it was full")
+GROUND_SEND_BUFFER = Phrase("the data without DATA_ACK (TCP: without ACK) stay at one ceiling")
+GROUND_NO_SEND_BUFFER = Phrase("hardly any sign that the send buffer was full")
 GROUND_BYTES = Phrase("data that arrived")
 GROUND_OPEN = Phrase("the connection outlasts the capture; the run lasts as long as the capture")
 GROUND_DOWN = Phrase("most data came from the server")
 GROUND_ON = Phrase("acknowledgements released no segments: the application had no more data")
-GROUND_OFF = Phrase("assumed to write steadily")
+GROUND_OFF = Phrase("assumed: the application writes without pauses")
 GROUND_WRITE_RATE = Phrase("the goodput")
 GROUND_FITS = Phrase("best fit of the values tried; no packet shows it")
 GROUND_BEST = Phrase("best fit of the values tried")
 GROUND_SCALED = Phrase("{ground}; best fit")
-GROUND_UNACKNOWLEDGED = Phrase("the most data without DATA_ACK; best fit of the values tried")
-GROUND_READER = Phrase("the receive window closed: the application reads slowly")
+GROUND_UNACKNOWLEDGED = Phrase("about the most data without DATA_ACK (TCP: without ACK); best fit of the values tried")
+GROUND_READER = Phrase("the receive window was full: the application reads slowly")
 GROUND_OVERTAKING = Phrase("best fit of the values tried: packets overtake each other")
 GROUND_JITTER = Phrase("makes runs with different seeds differ; the run with this seed is most like the capture")
 
@@ -450,7 +489,7 @@ REPORT_CAUSES = Phrase("Shares of the time by cause")
 REPORT_PATHS = Phrase("The paths")
 REPORT_WAITING = Phrase("What each subflow waited for, and how long others waited for it")
 REPORT_WAITING_CAPTION = Sentence(
-    "The total time that each subflow waited, by cause. The order of the causes is that of precedence, not of time."
+    "The total time that each subflow waited, by cause. The causes are stacked in order of precedence, not of time."
 )
 REPORT_BLOCKING_CAPTION = Sentence(
     "Hatched: how long data of other subflows filled the receive window because data in flight on this subflow were "
@@ -475,7 +514,7 @@ REPORT_MADE = Phrase("How this report was made")
 REPORT_OVER_TIME = Phrase("Over time")
 REPORT_RATE = Phrase("Goodput of each path")
 REPORT_RATE_CAPTION = Sentence(
-    "Data that arrived first by each path, in windows of equal length, and the sum over all paths."
+    "Rate at which new data arrived on each path, in windows of equal length, and the sum over all paths."
 )
 REPORT_RTT = Phrase("Round-trip time of each path")
 REPORT_RTT_CAPTION = Sentence(
@@ -498,14 +537,14 @@ FOLLOW = Phrase("{time:.1f} s: {connection}: goodput {goodput}; shares of the ti
 # Errors.
 
 EVERY_ALONE = Phrase("--every sets the interval of --follow: give --follow, too")
-NO_INTERVAL = Phrase("--every {value}: takes a number of seconds, at least {least!n} s")
+NO_INTERVAL = Phrase("--every {value}: give a number of seconds, at least {least!n} s")
 FOLLOW_QUIET = Phrase("--follow prints lines while it runs, and --quiet prints nothing: leave one of them out")
 FOLLOW_FOLDER = Phrase("--follow: {source} is a folder; give a capture file or - for standard input")
 QLOG_STDIN = Phrase("--qlog reads the captures twice, but standard input can be read once: write it to a file first")
 QLOG_FOLDER = Phrase("--qlog: {source} is a folder; give capture files")
 NO_PAIR = Phrase('--capacity {pair}: takes PATH=RATE, such as --capacity 0="80 Mbit/s"')
 SECOND_CAPACITY = Phrase("--capacity {pair}: path {path} already has {rate}; give it once")
-NO_SECONDS = Phrase("every: {value} is not a number of seconds; give a number above 0")
+NO_SECONDS = Phrase("every: {value} is not a finite number of seconds above 0; give one, such as 10")
 TWIN_OF_STDIN = Phrase("-: a twin needs a capture that can be read twice; write standard input to a file first")
 CAPACITY_OF_RUN = Phrase("{folder}: a run knows the capacity of its links; leave --capacity out")
 WRONG_KIND = Phrase("{folder}: {found}; diagnose takes {run}, {analysis} or capture files")
@@ -513,14 +552,15 @@ OTHER_TRACE = Phrase(
     "{folder}: this version ({now}) does not give the trace of the run (version {then}) again, so the run cannot be "
     "diagnosed; run the scenario again with --out"
 )
-NO_UNIT = Phrase('capacity of {path}: {value} has no unit; write it as "80 Mbit/s"')
-NO_RATE = Phrase("capacity of {path}: {error}")
-GIVEN_TWICE = Phrase("capacity of {path}: given twice; give it once")
-NO_SUCH_PATH = Phrase("capacity of {path}: no such path; {choices}")
+NO_TCP_IN_RUN = Phrase("{folder}: the run has no connection of TCP or MPTCP, and diagnose explains no others")
+NO_UNIT = Phrase('capacity of path {path}: {value} has no unit; write it as "80 Mbit/s"')
+NO_RATE = Phrase("capacity of path {path}: {error}")
+GIVEN_TWICE = Phrase("capacity of path {path}: given twice; give it once")
+NO_SUCH_PATH = Phrase("capacity of path {path}: no such path; {choices}")
 NO_CONNECTION = Phrase("the capture has no connection")
-CHOICES = Phrase("paths are {paths}")
+CHOICES = Phrase("choices: {paths}")
 CHOICE = Phrase("{path} ({client})")
 CAPACITY_TOO_LOW = Phrase(
-    "capacity of {path}: {given} is less than the {shown} that the capture shows on {subflow}; give {shown} or "
+    "capacity of path {path}: {given} is less than the {shown} that the capture shows on {subflow}; give {shown} or "
     "more, as the rate of IP packets"
 )

@@ -36,18 +36,20 @@ CONNECTION_AT = Phrase("{connection} at the {host}")
 # Changes of the paths.
 
 LONGEST_GAP = Phrase("longest time without data {time}")
-CHANGE = Phrase("change at {time}: {what}")
-CHANGE_TOO_SHORT = Phrase("too short to measure")
+CHANGE = Phrase("path change at {time}: {what}")
+CHANGE_TOO_SHORT = Phrase("too little time after it to measure the rate")
 CHANGE_NOTHING = Phrase("no data after it")
 CHANGE_SETTLED = Phrase("{after} after it, settled within {within}")
 CHANGE_SETTLED_FROM = Phrase("{after} after it ({before} before), settled within {within}")
+CHANGE_AT_ONCE = Phrase("{after} after it, settled at once")
+CHANGE_AT_ONCE_FROM = Phrase("{after} after it ({before} before), settled at once")
 CHANGE_UNSETTLED = Phrase("{after} after it, not settled")
 CHANGE_UNSETTLED_FROM = Phrase("{after} after it ({before} before), not settled")
 LONGEST_RECOVERY = Phrase("longest recovery after a change {time}")
 
 # Applications.
 
-REVERSE = Phrase("the other way: {amount} delivered, goodput {goodput}")
+REVERSE = Phrase("from the server to the client: {amount} delivered, goodput {goodput}")
 PAGE = Phrase("page load {time}")
 NO_PAGE = Phrase("page load: not completed")
 DATAGRAMS = Phrase("datagram delay: {percentiles}; datagrams lost {share}")
@@ -70,7 +72,7 @@ NONE_ARRIVED = Phrase("none arrived")
 # Why it was not faster, and what came out of order.
 
 LIMITED = Phrase("limited by: {shares}")
-LIMITED_MEAN = Phrase("limited by, mean of {connections!n} connections: {shares}")
+LIMITED_MEAN = Phrase("limited by, mean of {connections!n} {connections:connection|connections}: {shares}")
 LIMIT = Phrase("{cause} {share}")
 FAST_OPEN = Phrase("{amount} arrived with the SYN")
 FAST_OPEN_NOTHING = Phrase("no data arrived with the SYN")
@@ -85,10 +87,12 @@ OUT_OF_ORDER_ESTIMATED = Phrase(
     "out-of-order ratio {share} of data segments; peak of the reordering buffer {packets!n} "
     "{packets:packet|packets} ({amount}); both are estimated from the acknowledgements"
 )
-OUT_OF_RANGE = Phrase("{link} was out of range from {time} on: {least}")
-OUT_OF_RANGE_ALWAYS = Phrase("{link} was out of range: at {distance!n} m its ends receive {power!n} dBm, but {least}")
-LEAST_NOTICED = Phrase("a frame is noticed from {power!n} dBm on")
-LEAST_READ = Phrase("MCS {mcs!n} is decoded from {power!n} dBm on")
+OUT_OF_RANGE = Phrase("{link} went out of range at {time}: {least}")
+OUT_OF_RANGE_ALWAYS = Phrase(
+    "{link} was out of range at the start: at {distance!n} m its ends receive {power!n} dBm, but {least}"
+)
+LEAST_NOTICED = Phrase("frames below {power!n} dBm are not noticed")
+LEAST_READ = Phrase("frames of MCS {mcs!n} below {power!n} dBm are not decoded")
 
 # Tables, and what may follow them.
 
@@ -97,15 +101,16 @@ ALL = Phrase("all {count!n}")
 SUBFLOW = Phrase("subflow")
 PATH = Phrase("path {path}")
 DEMO_TITLE = Phrase("two heterogeneous paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms")
-TRACE_KEPT = Phrase("{file} has the events until then")
+TRACE_KEPT = Phrase("{file} has the events until the run was stopped")
 ENGINE_FAULT = Sentence("What arrived is not what was sent. This is a fault of the engine: please report it.")
 
 # Errors.
 
 ONE_FORM = Phrase("--json, --csv and --format: give only one of them")
-NO_TIME = Phrase('--timeout {value}: a run cannot take no time; give more, such as "30 s"')
+NO_TIME = Phrase('--timeout {value}: give a time above 0, such as "30 s"')
 NO_END = Phrase(
-    "timeout: not done after {value} s of wall-clock time, in a call that cannot be ended; does an algorithm sleep?"
+    "timeout: the run took more than {value} s of wall-clock time, and a call in it cannot be ended; check that no "
+    "algorithm sleeps or waits"
 )
 TRACE_IS_SCENARIO = Phrase("--trace {file}: this would overwrite the scenario file; name another file")
 TRACE_FAILED = Phrase("cannot write the trace '{file}': {error}")

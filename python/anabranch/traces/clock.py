@@ -98,7 +98,9 @@ def _numbers(name: str, column: str, cells: Cells) -> tuple[list[int], str]:
             raise TraceError(f"{place} {text} is negative; times are 0 or later")
         unit = unit or _unit(place, column, value)
         if value * UNITS[unit] > _LATEST * _SECOND:
-            raise TraceError(f"{place} {text} {unit} is later than the year 2103")
+            raise TraceError(
+                f"{place} {text} {unit} is later than the year 2103; correct the time, or the unit in the column's name"
+            )
         found.append(int(value * UNITS[unit]))
     return found, f"in {unit}" + (" since 1970" if found[0] >= _EARLIEST * _SECOND else "")
 
@@ -114,7 +116,9 @@ def _unit(place: str, column: str, first: Decimal) -> str:
         return told
     if found := _epoch_unit(first):
         return found
-    raise TraceError(f'{place} {first} has no unit; write the unit into the column\'s name, such as "{column} (ns)"')
+    unit = time_unit(column)
+    remedy = "correct the unit in" if unit else f'write the unit, such as "{column} (ns)", into'
+    raise TraceError(f"{place} {first} {told} is later than the year 2103; {remedy} the column's name")
 
 
 def _epoch_unit(value: Decimal) -> str | None:

@@ -32,13 +32,15 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
         if all(row[found.header.index(c)].lower() == v.lower() for c, v in where.items())
     ]
     if not chosen:
-        raise TraceError(f"{name}: no row has all of: " + ", ".join(f"{c}={v}" for c, v in where.items()))
+        asked = ", ".join(f"{c}={v}" for c, v in where.items())
+        raise TraceError(f"{name}: no row has all of: {asked}; leave out a --where")
     if len(chosen) > 1 and wanted.step is None:
         apart = [
             c for c in found.header if c not in columns and len({row[found.header.index(c)] for _, row in chosen}) > 1
         ]
-        remedy = f"--where COLUMN=VALUE takes fewer (by {', '.join(apart)}), --step TIME makes each last so long"
-        raise TraceError(f"{name}: {len(chosen)} rows; {remedy}")
+        by = f" (COLUMN: {', '.join(apart)})" if apart else ""
+        remedy = f"choose one with --where COLUMN=VALUE{by}, or say with --step TIME how long each row lasts"
+        raise TraceError(f"{name}: {len(chosen)} rows, one after another; {remedy}")
     step = wanted.step or 1.0
     rows, _ = cut([(i * step, r) for i, r in enumerate(chosen)], len(chosen) * step, wanted, name)
     said = [f"{name}: " + (", ".join(f"{c}={v}" for c, v in where.items()) or "all rows")]
@@ -50,7 +52,7 @@ def _keys(found: Table, line: int, row: tuple[str, ...], columns: tuple[str, str
     values = [found.number(line, row, column) for column in columns]
     for column, value in zip(columns, values, strict=True):
         if not value > 0:
-            raise TraceError(f"{found.name}, line {line}: {column} must be above 0")
+            raise TraceError(f"{found.name}, line {line}: {column} is 0 or missing; give a value above 0")
     scale = [1.0 if bare(column).endswith("_kbps") else 1e3 for column in columns]
     down, up = values[0] * scale[0], values[1] * scale[1]
     return {"rate_down": f"{down:.6g} kbit/s", "rate_up": f"{up:.6g} kbit/s", "delay": f"{values[2] / 2:.6g} ms"}

@@ -112,7 +112,9 @@ def _step(found: Table, when: Sequence[float], wanted: Wanted, clock: str) -> fl
     if len(when) > 1:
         return median(b - a for a, b in itertools.pairwise(when))
     if wanted.step is None:
-        raise TraceError(f"{found.name}: all rows have one time in {clock}; the duration of a rate needs two times")
+        raise TraceError(
+            f"{found.name}: all rows have one time in {clock}; a rate lasts until the next time, so give two times"
+        )
     return wanted.step
 
 
@@ -127,4 +129,6 @@ def _with_silence(rates: list[tuple[float, float]], step: float) -> list[tuple[f
 
 
 def _gap(what: str) -> TraceError:
-    return TraceError(f"{what}; --gaps zero takes this time as a rate of zero, --gaps hold repeats the rate before it")
+    return TraceError(
+        f"{what}; --gaps zero assumes a rate of zero for this time, --gaps hold repeats the rate before it"
+    )

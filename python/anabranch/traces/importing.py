@@ -81,7 +81,9 @@ def load(path: str, kind: str, **options: Any) -> Imported:
     looks = looks_like(text)
     try:
         if kind == "goodput" and looks == "mahimahi" and wanted.column is None:
-            raise TraceError(f"{path}: whole numbers that only grow are no rates; --column value takes them as such")
+            raise TraceError(
+                f"{path}: numbers that only grow look like times, not rates; --column value reads them as rates"
+            )
         found = _READ[kind](path, text, wanted)
     except TraceError as error:
         if looks in (None, kind):

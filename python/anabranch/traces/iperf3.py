@@ -24,18 +24,19 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
             continue
         if rates and begin < end - _SLACK:
             raise TraceError(
-                f"{name}: intervals[{n}] begins at {begin:g} s, before the end of the one above, {end:g} s"
+                f"{name}: intervals[{n}] begins at {begin:g} s, before the interval above ends ({end:g} s); "
+                "run the test again"
             )
         if rates and begin > end + _SLACK:
             if wanted.gaps == "refuse":
-                remedy = "--gaps zero takes this time as a rate of zero, --gaps hold repeats the rate before it"
+                remedy = "--gaps zero assumes a rate of zero for this time, --gaps hold repeats the rate before it"
                 raise TraceError(f"{name}: no interval from {end:g} s to {begin:g} s; {remedy}")
             if wanted.gaps == "zero":
                 rates.append((end, 0.0))
         rates.append((max(begin, end) if rates else begin, rate))
         end = until
     if not rates:
-        raise TraceError(f"{name}: no interval was measured; run a longer test")
+        raise TraceError(f"{name}: all intervals belong to the warm-up (omitted); run a longer test")
     first = rates[0][0]
     rates, length = cut([(t - first, rate) for t, rate in rates], end - first, wanted, name)
     return Found(stamps(rates, length, name), [_said(name, report, length), *_left_out(name, report, omitted)])
@@ -50,7 +51,7 @@ def _report(name: str, text: str) -> dict[str, Any]:
         raise TraceError(f"{name}: no JSON of iperf3: it has no list of intervals; run `iperf3 --json`")
     if not report["intervals"]:
         why = f"; iperf3 says: {report['error']}" if report.get("error") else ""
-        raise TraceError(f"{name}: the test has no intervals{why}")
+        raise TraceError(f"{name}: the test has no intervals{why}; run it again")
     return report
 
 
@@ -62,10 +63,10 @@ def _interval(place: str, interval: Any) -> tuple[float, float, float]:
     values = [total.get(key) for key in ("start", "end", "bits_per_second")]
     for key, value in zip(("start", "end", "bits_per_second"), values, strict=True):
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
-            raise TraceError(f"{place}.sum.{key}: {value!r} is not a number above or equal to zero")
+            raise TraceError(f"{place}.sum.{key}: {value!r} is not a finite number from 0 on")
     begin, end, rate = (float(value or 0) for value in values)
     if end <= begin:
-        raise TraceError(f"{place}.sum: ends at {end:g} s, before its beginning at {begin:g} s")
+        raise TraceError(f"{place}.sum: begins at {begin:g} s and ends at {end:g} s; the end must be later")
     return begin, end, rate
 
 

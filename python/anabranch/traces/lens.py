@@ -32,7 +32,7 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
         return Found(keys, [f"{name}: half of each round-trip time goes to each direction", *found.unused()])
     if len(measured) == 1:
         lacking = next(column for column in COLUMNS[2:] if not found.called(column))
-        remedy = "a table has both directions, or neither, and then half of rtt goes to each"
+        remedy = "give both columns, or neither (then half of rtt goes to each direction)"
         raise TraceError(f"{name}: {measured[0]} without {lacking}; {remedy}; columns: {found.columns()}")
     up, down = (found.find(column, (), "") for column in COLUMNS[2:])
     probes = [_ways(found, line, row, (rtt, up, down)) for line, row in found.rows]
@@ -43,11 +43,11 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
     far = next((i for i in range(1, len(when)) if when[i] - when[i - 1] > ping.GAP), None)
     if far is not None and wanted.gaps != "hold":
         line = found.rows[sum(len(same) for _, same in merged[:far])][0]
-        remedy = "--gaps hold takes it as the delay before it"
+        remedy = "--gaps hold repeats the delay before it"
         raise TraceError(f"{name}, line {line}: no probe from {when[far - 1]:.1f} s to {when[far]:.1f} s; {remedy}")
     end = when[-1] + (when[-1] - when[0]) / (len(when) - 1)
     piece, end = cut([(t, _one(same)) for t, same in merged], end, wanted, name)
-    ways = [ping.coarse([(t, both[i]) for t, both in _held(piece)], wanted.resolution) for i in (0, 1)]
+    ways = [ping.coarse([(t, both[i]) for t, both in _held(name, piece)], wanted.resolution) for i in (0, 1)]
     said = f"{name}: {len(when)} probes, from {wanted.begin:g} s, {end:.6g} s long"
     return Found(changing([said], _merged(ways)), [*together(name, len(probes) - len(when)), *found.unused()])
 
@@ -92,12 +92,14 @@ def _ways(found: Table, line: int, row: tuple[str, ...], columns: tuple[str, str
 
 
 def _held(
-    rows: list[tuple[float, _Way]],
+    name: str, rows: list[tuple[float, _Way]]
 ) -> list[tuple[float, tuple[tuple[float, bool], tuple[float, bool]]]]:
     """A lost probe says nothing of the delay, so that of the one before holds."""
     last = [next((row[i] for _, row in rows if row[i] is not None), None) for i in (0, 1)]
     if None in last:
-        raise TraceError("every probe was lost in this piece; choose another with --from and --length")
+        raise TraceError(
+            f"{name}: all probes of this part of the file were lost; choose another part with --from and --length"
+        )
     found = []
     for t, row in rows:
         last = [row[i] if row[i] is not None else last[i] for i in (0, 1)]

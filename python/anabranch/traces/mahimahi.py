@@ -25,7 +25,9 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
                 f"{name}, line {n}: {stamp} comes after {found[-1]}; the times of a trace must not decrease"
             )
         if stamp > LATEST:
-            raise TraceError(f"{name}, line {n}: {stamp} ms is later than a trace may last, {LATEST} ms (49 days)")
+            raise TraceError(
+                f"{name}, line {n}: {stamp} ms is later than the last allowed stamp, {LATEST} ms (49 days)"
+            )
         found.append(stamp)
     if not found or not found[-1]:
         raise TraceError(f"{name}: no stamp above 0; a trace needs at least one")
@@ -33,9 +35,10 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
     piece = [round(stamp - begin) for stamp in found if begin < stamp <= end or stamp == begin == 0]
     last = round(end - begin)
     if not piece:
-        raise TraceError(f"{name}: no stamp in the piece from {wanted.begin:g} s; it lasts {found[-1] / 1000:g} s")
+        whole = f"the whole trace lasts {found[-1] / 1000:g} s; choose another part with --from and --length"
+        raise TraceError(f"{name}: no stamp in the part from {wanted.begin:g} s on; {whole}")
     if last > LONGEST * 1000:
-        raise TraceError(f"{name}: {last / 1000:.0f} s; a trace lasts a day at most; take a part with --length")
+        raise TraceError(f"{name}: lasts {last / 1000:.0f} s; a trace lasts a day at most; take a part with --length")
     # The last stamp is the length of the trace.
     return Found(piece if piece[-1] == last else [*piece, last])
 

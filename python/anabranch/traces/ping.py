@@ -45,7 +45,7 @@ def _times(found: Table, column: str, wanted: Wanted) -> tuple[list[float], str]
     if wanted.time is None and wanted.step is not None:
         return [i * wanted.step for i in range(len(found.rows))], f"--step {wanted.step:g} s"
     usual = ("timestamp", *TIMES)
-    clock = found.find(wanted.time, usual, "the time", "--time (or --step)", without=(column,))
+    clock = found.find(wanted.time, usual, "the time", "--step gives equal distances, --time", without=(column,))
     read = found.times(clock)
     return read.when, f"{clock} ({read.said})"
 
@@ -58,7 +58,7 @@ def _spoken(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
         if not (match := _LINE.search(line)) or "DUP!" in line:
             continue
         if match["ms"].startswith("-"):
-            raise TraceError(f"{name}, line {n}: time {match['ms']} ms is negative")
+            raise TraceError(f"{name}, line {n}: time {match['ms']} ms is negative; remove this line")
         if match["at"] is None and wanted.step is None:
             remedy = "`ping -D` prints them, or --step says how far apart the probes were"
             raise TraceError(f"{name}, line {n}: no time of the answer; {remedy}")
@@ -68,7 +68,9 @@ def _spoken(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
         sent = float(match["at"]) - rtt if match["at"] else (number - origin) * (wanted.step or 0.0)
         found.append((sent, rtt))
     if not found:
-        raise TraceError(f'{name}: no line with "icmp_seq=" and "time="; this is not the output of ping')
+        raise TraceError(
+            f'{name}: no line with "icmp_seq=" and "time=": no probe was answered, or this is not the output of ping'
+        )
     first = min(found)[0]
     return sorted((sent - first, rtt) for sent, rtt in found)
 
@@ -78,12 +80,12 @@ def keys(name: str, answered: Sequence[tuple[float, float]], wanted: Wanted) -> 
     if len(answered) < 2:
         raise TraceError(f"{name}: fewer than two answered probes; a delay needs at least two")
     if max(rtt for _, rtt in answered) > _LONGEST:
-        raise TraceError(f"{name}: a round-trip time of more than two hours; times are in ms")
+        raise TraceError(f"{name}: a round-trip time is longer than two hours; check the unit of the times")
     step = median(b - a for (a, _), (b, _) in itertools.pairwise(answered))
     rows: list[tuple[float, tuple[float, bool]]] = []
     for sent, rtt in answered:
         if rows and sent - rows[-1][0] > GAP and wanted.gaps == "refuse":
-            remedy = "--gaps zero takes it as loss, --gaps hold as the delay before it"
+            remedy = "--gaps zero counts this time as loss, --gaps hold repeats the delay before it"
             raise TraceError(f"{name}: no probe answered from {rows[-1][0]:.1f} s to {sent:.1f} s; {remedy}")
         silent = rows and sent - rows[-1][0] > 1.5 * step
         if silent and not (wanted.gaps == "hold" and sent - rows[-1][0] > GAP):

@@ -64,9 +64,11 @@ def text_of(path: str) -> str:
         text = octets.decode(encoding)
     except UnicodeDecodeError as error:
         remedy = "unpack a packed file; save text as UTF-8"
-        raise TraceError(f"{path}: not {encoding[:6].upper()} text (octet {error.start}); {remedy}") from None
+        raise TraceError(
+            f"{path}: not {encoding.removesuffix('-sig').upper()} text (octet {error.start}); {remedy}"
+        ) from None
     if "\0" in text:
-        raise TraceError(f"{path}: contains NUL characters, so it is not UTF-8 text; save it as UTF-8")
+        raise TraceError(f"{path}: contains NUL characters, so it is no text file; save it as UTF-8")
     if not text.strip():
         raise TraceError(f"{path}: empty; it needs rows of measurements")
     return text
@@ -78,7 +80,7 @@ def cut(rows: Sequence[tuple[float, T]], end: float, wanted: Wanted, name: str) 
     A value holds until the next row, the last one until `end`.
     """
     if wanted.begin >= end:
-        raise TraceError(f"{name}: --from {wanted.begin:g} s is beyond its end at {end:g} s; give an earlier time")
+        raise TraceError(f"{name}: --from {wanted.begin:g} s is not before its end at {end:g} s; give an earlier time")
     last = min(end, wanted.begin + wanted.length)
     ends = [*(t for t, _ in rows[1:]), end]
     piece = [

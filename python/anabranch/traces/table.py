@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from anabranch.measures import units
 from anabranch.traces import clock
 from anabranch.traces.names import bare, plain, stem
 from anabranch.traces.reading import TraceError, is_number, refuse_no_table
@@ -55,7 +56,7 @@ class Table:
         if not is_number(plain_text) or not math.isfinite(value := float(plain_text)):
             raise TraceError(f"{self.name}, line {line}: {column} {text!r} is not a number")
         if value < 0:
-            raise TraceError(f"{self.name}, line {line}: {column} {text} is negative")
+            raise TraceError(f"{self.name}, line {line}: {column} {text} is negative; values are 0 or more")
         return value
 
     def plain_number(self, line: int, column: str, text: str) -> str:
@@ -151,7 +152,8 @@ def table(name: str, text: str) -> Table:
     rows = rows[named:]
     for line, row in rows:
         if len(row) != len(header):
-            raise TraceError(f"{name}, line {line}: {len(row)} cells, but {len(header)} columns: {', '.join(header)}")
+            cells, columns = units.count(len(row), "cell"), units.count(len(header), "column")
+            raise TraceError(f"{name}, line {line}: {cells}, but {columns}: {', '.join(header)}")
     if not rows:
         raise TraceError(f"{name}: column names but no rows; it needs rows of measurements")
     return Table(name, header, tuple(rows), _decimal_comma(rows))

@@ -21,11 +21,13 @@ def stamps(rates: Sequence[tuple[float, float]], end: float, name: str) -> list[
     [2, 4, 10]
     """
     if end > LONGEST:
-        raise TraceError(f"{name}: {end:.0f} s; a trace lasts a day at most; take a part with --length")
+        raise TraceError(f"{name}: lasts {end:.0f} s; a trace lasts a day at most; take a part with --length")
     ends = [*(t for t, _ in rates[1:]), end]
     bits = sum(rate * (until - t) for (t, rate), until in zip(rates, ends, strict=True))
     if bits / OPPORTUNITY > _MOST:
-        raise TraceError(f"{name}: {bits / 8e9:.1f} GB in all; a trace has at most 15 GB; take a part with --length")
+        raise TraceError(
+            f"{name}: {bits / 8e9:.1f} GB in total; a trace carries at most 15 GB; take a part with --length"
+        )
     last = round(end * 1000)
     if last < 1:
         raise TraceError(f"{name}: lasts less than 1 ms; a trace lasts at least 1 ms")

@@ -261,7 +261,7 @@ def _connection(found: Mapping[str, Any], number: int, frames: "Frames") -> tupl
 
     table: Table = {}
     free: dict[str, Any] = {}
-    table["protocol"] = Said(text(found["protocol"]), FACT, say.GROUND_HANDSHAKE())
+    table["protocol"] = Said(text(found["protocol"]), FACT, say.GROUND_PROTOCOL())
     table["controller"] = Said(text("coupled"), UNKNOWN, say.GROUND_NONE())
     if found["protocol"] == "mptcp":
         table["scheduler"] = Said(text("min-rtt"), UNKNOWN, say.GROUND_NONE())

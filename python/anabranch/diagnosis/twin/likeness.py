@@ -67,7 +67,7 @@ class Likeness(NamedTuple):
         """The field that differs most, in words: by how much, and how much may differ.
 
         >>> Likeness(-0.209, 0.091, -0.183).difference()
-        'The goodput differs by -20.9 %; at most 10 % is allowed'
+        'The goodput differs by -20.9 %; the limit is 10 %'
         """
         name = self.differs
         measure, unit = say.DIFFERS[name]
