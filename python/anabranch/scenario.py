@@ -85,7 +85,7 @@ class Scenario:
                 text = file.read(_LONGEST + 1)
             if len(text) > _LONGEST:
                 raise ScenarioError(
-                    f"{path}: more than {_LONGEST // 1_000_000} million characters; a scenario is shorter"
+                    f"{path}: more than {_LONGEST // 1_000_000} million characters; give a shorter scenario file"
                 )
             return cls(text, name=str(path))
         except UnicodeDecodeError as error:

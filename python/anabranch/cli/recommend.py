@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     metavar="PATH",
     multiple=True,
     required=True,
-    help='Rate and delay of a path, such as "5 Mbit/s, 100 ms", or a link of `anabranch list links`. More keys may '
+    help='Rate and one-way delay of a path, such as "5 Mbit/s, 100 ms", or a link of `anabranch list links`. More keys may '
     'follow, such as ", loss 1 %". Repeat it for each path.',
 )
 @click.option(
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     type=Choice(["independent", "coupled"]),
     default="independent",
     show_default=True,
-    help="Receiver. coupled: subflow acknowledgements wait for data order, as in the papers' model; independent: RFC "
-    "8684.",
+    help="Acknowledgement rule of the receiver. coupled: a subflow acknowledges a segment only when the segment is in "
+    "order in the data stream; independent: RFC 8684.",
 )
 @click.option(
     "--transfer",
@@ -57,13 +57,13 @@ if TYPE_CHECKING:
 @click.option(
     "--budget",
     metavar="TIME",
-    help='Time limit of the search, such as "2 min"; without a unit in seconds.  [default: 30 s; none with --runs]',
+    help='Time limit of the search, such as "2 min"; without a unit in seconds.  [default: 30 s; none with --runs or --candidate]',
 )
 @click.option(
     "--runs",
     metavar="N",
     type=int,
-    help="Number of runs after which the search ends. The same N gives the same answer on every machine.",
+    help="Number of runs after which the search ends. The same N and --seed give the same answer on every machine.",
 )
 @click.option("--seed", metavar="N", type=int, default=1, show_default=True, help="First seed.")
 @set_option
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     "candidates",
     metavar="C",
     multiple=True,
-    help='Compare only given candidates: "coupled, none, min-rtt, 512 kB[, detector=ncr][, backup=path1]" or '
+    help='Compare only given candidates and plain TCP over each path: "coupled, none, min-rtt, 512 kB[, detector=ncr][, backup=path1]" or '
     '"cubic, none, alone=path0, unlimited". May be repeated.',
 )
 @click.option(
@@ -107,9 +107,9 @@ def recommend(  # the options of the command
 
     A configuration is a controller, a scheduler, a judge, a detector and a receive buffer, or plain TCP over one path.
 
-    The search tries every scheduler with the default controller, then every controller with the best scheduler. It
+    The search tries the schedulers with the default controller, then the controllers with the best scheduler. It
     compares the best candidate with plain TCP over each path, in pairs of runs with fresh seeds. Then it compares
-    the best candidate with candidates that differ in one part. A recommendation needs narrow intervals and 5 pairs,
+    the best candidate with candidates that differ in one part. A recommendation needs narrow intervals and 5 pairs of runs,
     or 10 if all runs are identical although the scenario is random. Ctrl-C ends the search; its results until then
     count.
     """

@@ -40,12 +40,11 @@ def study(
     wide: bool,
     quiet: bool,
 ) -> None:
-    """Repeat experiments of a paper and compare its numbers.
+    """Repeat the experiments of a study.
 
-    NAME is a study of --list, or `all`. Runs that are in DIR already are not repeated, so the same command continues an
-    interrupted study. With --format markdown or latex, DIR/tables has the tables in this format,
-    too. With --format and --only, the
-    tables are printed.
+    A study repeats a paper and compares its numbers, or answers a question. NAME is a study of --list, or `all`. Runs
+    that are in DIR already are not repeated, so the same command continues an interrupted study. With --format markdown
+    or latex, DIR/tables has the tables in this format, too. With --format and --only, the tables are printed.
     """
     from anabranch import studies
 

@@ -81,8 +81,10 @@ def sweep(
     axis, _, value = (compare or "").partition("=")
     if compare is not None and value not in {str(point.label) for point in plan.axes.get(axis, ())}:
         known = [f"{name}={point.label}" for name, points in plan.axes.items() for point in points]
+        if not known:
+            raise click.UsageError("--compare: the sweep has no axes; leave it out")
         near = hint(compare, known)
-        raise click.UsageError(f"--compare: {compare!r} is no value of an axis{near}; values: {', '.join(known)}")
+        raise click.UsageError(f"--compare: {compare!r} is not a value of an axis{near}; values: {', '.join(known)}")
     with contextlib.ExitStack() as stack:
         client = None
         if dask is not None:
@@ -187,7 +189,8 @@ def _kept(keep: "Memory | Store", out: str | None) -> str:
 def query(directory: str, statement: str, as_csv: bool, form: str | None, wide: bool) -> None:
     """Query the sweep in DIR with SQL.
 
-    The tables are `runs` (one row per run), `subflows` (one row per run and subflow) and `cells` (one row per cell).
+    The tables are `runs` (one row per run), `subflows` (one row per run and subflow), `cells` (one row per cell) and
+    `texts` (the summary and the series of each run as JSON).
     The statement "describe runs" shows the columns of a table.
     """
     if as_csv and form is not None:
