@@ -137,7 +137,9 @@ def _class(function: Any, memory: int, asks: str, needs: tuple[str, ...]) -> typ
     if isinstance(memory, bool) or not (isinstance(memory, int) and 0 <= memory <= 1_000_000):
         raise AlgorithmError(f"{place}: memory is {memory!r}; give a whole number from 0 to 1000000")
     if memory and asks == "choices":
-        raise AlgorithmError(f'{place}: asks = "choices" is only for schedulers without memory; leave out asks or memory')
+        raise AlgorithmError(
+            f'{place}: asks = "choices" is only for schedulers without memory; leave out asks or memory'
+        )
     parameters = _parameters(function, place, memory)
     if function.__name__ == "<lambda>":
         raise AlgorithmError(f"{place}: a lambda has no name that a scenario could use; write def {_form(memory)}: ...")
@@ -191,7 +193,8 @@ def _parameters(function: FunctionType, place: str, memory: int) -> dict[str, Pa
     for name, argument in list(given.items())[first:]:
         if not isinstance(argument.default, Parameter):
             raise AlgorithmError(
-                f"{place}: the default of the argument {name} is not an ab.Parameter; write {name}=ab.Parameter(DEFAULT, LEAST, MOST)"
+                f"{place}: the default of the argument {name} is not an ab.Parameter; "
+                f"write {name}=ab.Parameter(DEFAULT, LEAST, MOST)"
                 + ("" if memory else ", or give ab.compiled(memory=...) for numbers to keep")
             )
         if hasattr(Compiled, name):

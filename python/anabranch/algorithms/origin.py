@@ -107,7 +107,9 @@ class StandIn:
     def make(self, *_: object) -> None:
         """Raise AlgorithmError."""
         where = f"the file {self._file}" if self._file else "its class"
-        raise AlgorithmError(f'{self.kind} = "{self.name}" needs {where}, which is not here; bring it back to run the scenario')
+        raise AlgorithmError(
+            f'{self.kind} = "{self.name}" needs {where}, which is not here; bring it back to run the scenario'
+        )
 
 
 def _file(cls: type) -> Path | None:

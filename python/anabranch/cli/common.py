@@ -163,7 +163,9 @@ def read_scenario(file: str, changes: Sequence[str]) -> Scenario:
         try:
             scenario = Scenario.from_toml(sys.stdin.buffer.read().decode("utf-8-sig"), name="<stdin>")
         except UnicodeDecodeError as error:
-            raise click.UsageError(f"standard input is not UTF-8 text (octet {error.start}); a scenario is a TOML file") from None
+            raise click.UsageError(
+                f"standard input is not UTF-8 text (octet {error.start}); a scenario is a TOML file"
+            ) from None
     else:
         inside = Path(file) / "scenario.toml"
         if inside.is_file():

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     metavar="PATH",
     multiple=True,
     required=True,
-    help='Rate and one-way delay of a path, such as "5 Mbit/s, 100 ms", or a link of `anabranch list links`. More keys may '
-    'follow, such as ", loss 1 %". Repeat it for each path.',
+    help='Rate and one-way delay of a path, such as "5 Mbit/s, 100 ms", or a link of `anabranch list links`. More '
+    'keys may follow, such as ", loss 1 %". Repeat it for each path.',
 )
 @click.option(
     "--goal",
@@ -57,7 +57,8 @@ if TYPE_CHECKING:
 @click.option(
     "--budget",
     metavar="TIME",
-    help='Time limit of the search, such as "2 min"; without a unit in seconds.  [default: 30 s; none with --runs or --candidate]',
+    help='Time limit of the search, such as "2 min"; without a unit in seconds.  [default: 30 s; none with --runs or '
+    "--candidate]",
 )
 @click.option(
     "--runs",
@@ -72,8 +73,9 @@ if TYPE_CHECKING:
     "candidates",
     metavar="C",
     multiple=True,
-    help='Compare only given candidates and plain TCP over each path: "coupled, none, min-rtt, 512 kB[, detector=ncr][, backup=path1]" or '
-    '"cubic, none, alone=path0, unlimited". May be repeated.',
+    help="Compare only given candidates, with plain TCP over each path beside them. C has the form "
+    '"coupled, none, min-rtt, 512 kB[, detector=ncr][, backup=path1]" or "cubic, none, alone=path0, unlimited". May be '
+    "repeated.",
 )
 @click.option(
     "--only", metavar="NAME", multiple=True, help="Among algorithms of the same kind, try only NAME. May be repeated."
@@ -109,9 +111,9 @@ def recommend(  # the options of the command
 
     The search tries the schedulers with the default controller, then the controllers with the best scheduler. It
     compares the best candidate with plain TCP over each path, in pairs of runs with fresh seeds. Then it compares
-    the best candidate with candidates that differ in one part. A recommendation needs narrow intervals and 5 pairs of runs,
-    or 10 if all runs are identical although the scenario is random. Ctrl-C ends the search; its results until then
-    count.
+    the best candidate with candidates that differ in one part. A recommendation needs narrow intervals and 5 pairs of
+    runs, or 10 if all runs are identical although the scenario is random. Ctrl-C ends the search; its results until
+    then count.
     """
     from anabranch.recommendation.command import budget_seconds
     from anabranch.recommendation.result import recommend as found_by

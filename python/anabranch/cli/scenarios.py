@@ -98,7 +98,8 @@ def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str,
 @click.option(
     "--gaps",
     metavar="WHAT",
-    help="What a gap in the rows means. refuse: an error; zero: no rate, or loss; hold: the last value.  [default: refuse]",
+    help="What a gap in the rows means. refuse: an error; zero: no rate, or loss; hold: the last value.  [default: "
+    "refuse]",
 )
 @click.option("--from", "begin", metavar="TIME", help="Start of the part to import.  [default: 0 s]")
 @click.option("--length", metavar="TIME", help="Length of the part to import.  [default: to the end]")

@@ -170,9 +170,7 @@ def _no_different(comparison: Comparison, best: Candidate) -> list[str]:
     if parts[True]:
         verdict = say.WORSE() if comparison.exact else say.SURELY_WORSE()
         told = "; ".join(parts[True])
-        lines.append(
-            say.NOT_DISTINCT_SIMPLER(measure=goal.title, verdict=verdict, best=first.label, candidates=told)
-        )
+        lines.append(say.NOT_DISTINCT_SIMPLER(measure=goal.title, verdict=verdict, best=first.label, candidates=told))
     return lines
 
 

@@ -135,8 +135,8 @@ STILL_LOOKING = Phrase(
 NO_RIVAL = Phrase("there are fewer than two candidates to compare")
 FEW_PAIRS = Phrase("{pairs!n} {pairs:pair was|pairs were} run, and a recommendation needs {needed!n} pairs")
 WIDE = Phrase(
-    "{measure} of ({candidate}) minus {measure} of ({other}) is {difference}; this interval is wider than {share} of the "
-    "mean of ({baseline}), {reference}"
+    "{measure} of ({candidate}) minus {measure} of ({other}) is {difference}; this interval is wider than {share} of "
+    "the mean of ({baseline}), {reference}"
 )
 
 # Tables, and what stands below them.
@@ -206,7 +206,8 @@ WRONG_SEED = Phrase("--seed {value!n}: takes a number from 0 to {most}")
 WRONG_SEEDS = Phrase("--seeds {value!n}: takes a number above 0")
 WRONG_GOAL = Phrase("--goal {goal}: takes {goals}")
 SCENARIO_AND_MORE = Phrase(
-    "recommend: direction, transfer, receiver and changes are for paths, not for a Scenario; change it with Scenario.set"
+    "recommend: direction, transfer, receiver and changes are for paths, not for a Scenario; change it with "
+    "Scenario.set"
 )
 WITHOUT_PATH = Phrase("--path: give at least one path")
 ONLY_AND_CANDIDATE = Phrase(

@@ -19,8 +19,8 @@ ESTIMATED = Phrase("{name}: {places}; measures of the arrivals are estimated fro
 CAPTURED = Phrase("{name}: {places}")
 INFERRED = Sentence("(?) marks a number that is inferred: a capture only suggests it.")
 RUN_AND_CAPTURE = Sentence(
-    "The table compares a run with a capture and has only measures that both have. Connections and subflows are matched "
-    "by their order."
+    "The table compares a run with a capture and has only measures that both have. Connections and subflows are "
+    "matched by their order."
 )
 
 # Two sweeps.
@@ -57,8 +57,8 @@ PRECISION_REACHED = Sentence(
     "every cell with an interval."
 )
 PRECISION_MISSED = Sentence(
-    "{seeds!n} {seeds:seed|seeds}: half the width of the 95 % interval of {measure} is up to {reached} of the mean, not "
-    "{share}."
+    "{seeds!n} {seeds:seed|seeds}: half the width of the 95 % interval of {measure} is up to {reached} of the mean, "
+    "not {share}."
 )
 PRECISION_CAP = Sentence(
     "{seeds!n} {seeds:seed|seeds}, the maximum: half the width of the 95 % interval of {measure} is up to {reached} of "

@@ -13,7 +13,9 @@ VALID_SWEEP = Phrase(
 CONNECTIONS = Phrase("{count!n} {count:connection|connections}")
 IN_FORCE = Phrase("{name}: profile {profile}, detector {detector}, reduction {reduction}")
 IN_FORCE_NO_SACK = Phrase(
-    "{name}: profile {profile}, detector {detector}, reduction {reduction} ({wanted} needs an independent receiver with SACK)")
+    "{name}: profile {profile}, detector {detector}, reduction {reduction} ({wanted} needs an independent receiver "
+    "with SACK)"
+)
 WARNING = Phrase("warning: {what}")
 MORE_SEEDS = Phrase(
     "more seeds follow until the precision is reached: at most {seeds!n} {seeds:seed|seeds}, {runs!n} {runs:run|runs}"

@@ -86,7 +86,9 @@ def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> P
                 if name in ALGORITHMS and isinstance(named, list):
                     quoted = f'"{name}.{label}" = [...]'
                     raise ScenarioError(f"axes.{name}: write a key path that names an axis in quotes\n  {quoted}")
-                raise ScenarioError(f"axes.{name}.{label}: {named!r} is not a table of changes; write {label} = {{ KEY = VALUE }}")
+                raise ScenarioError(
+                    f"axes.{name}.{label}: {named!r} is not a table of changes; write {label} = {{ KEY = VALUE }}"
+                )
             if name in _TABLES:
                 raise ScenarioError(
                     f"axes.{name}: a table of the scenario is not an axis\n"
@@ -125,7 +127,9 @@ def _quantity(document: Mapping[str, Any], key: str, units: Mapping[str, float],
         return None
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", str(document[key]))
     if found is None or found[2] not in units or float(found[1]) == 0:
-        raise ScenarioError(f"{key}: {document[key]!r} is not a quantity above 0\n  write {example}; units: {', '.join(units)}")
+        raise ScenarioError(
+            f"{key}: {document[key]!r} is not a quantity above 0\n  write {example}; units: {', '.join(units)}"
+        )
     value = float(found[1]) * units[found[2]]
     return int(value) if units is _SIZES else value
 

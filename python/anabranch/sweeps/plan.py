@@ -279,7 +279,9 @@ def _bounded(points: Mapping[str, Sequence[Point]], seeds: int) -> None:
         raise ScenarioError(f"axes: {cells} cells ({sizes}); a sweep has at most {MOST_CELLS} cells; leave out values")
     if cells * seeds > MOST_RUNS:
         remedy = "take fewer seeds or leave out values of an axis"
-        raise ScenarioError(f"seeds: {seeds} seeds of {cells} cells are {seeds * cells} runs; a sweep has at most {MOST_RUNS}; {remedy}")
+        raise ScenarioError(
+            f"seeds: {seeds} seeds of {cells} cells are {seeds * cells} runs; a sweep has at most {MOST_RUNS}; {remedy}"
+        )
 
 
 def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:

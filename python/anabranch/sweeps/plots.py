@@ -181,7 +181,10 @@ def groups(
     for name in names:
         count *= len(sweep.plan.axes.get(name, ()))
     if count > LINES:
-        raise ValueError(f"{count} lines are too many for a figure, which has at most {LINES}; name fewer axes in `by`, or values in `where`")
+        raise ValueError(
+            f"{count} lines are too many for a figure, which has at most {LINES}; name fewer axes in `by`, or single values "
+            "in `where`"
+        )
     return [*names]
 
 

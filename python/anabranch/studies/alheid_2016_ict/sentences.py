@@ -121,6 +121,7 @@ NOTES = (
     ),
     Sentence(
         "The paper's KB are 1024 octets, in whole packets of 1400 octets, unlike in its authors' earlier paper. All "
-        "transfers take 50 s from the first SYN on, as in the paper. The sensitivity has 20 s, and the quick form 8 s."
+        "transfers take 50 s from the first SYN on, as in the paper, but those of the sensitivity take 20 s, and those "
+        "of the quick form 8 s."
     ),
 )

@@ -140,7 +140,7 @@ def _independent(data: Data) -> str:
         controller=CONTROLLERS[controller],
         links=LINKS[links],
     )
-    return f"{first} {second}"
+    return " ".join([first, second, *([say.INDEPENDENT_FULLY] if controller == "fully-coupled" else [])])
 
 
 def _sensitivity(data: Data) -> str:
