@@ -135,7 +135,7 @@ def test_sweeps_are_compared_in_pairs() -> None:
         cells = [swept.runs[swept.runs["path.1.delay"] == delay].set_index("seed") for swept in (first, second)]
         apart = cells[1]["completion_s"] - cells[0]["completion_s"]
         assert found.frame["difference"][i] == pytest.approx(float(apart.mean()))
-    assert "completion_s, second against first, in pairs of runs with the same seed" in str(found)
+    assert "completion_s; differences are second minus first, in pairs of runs with the same seed" in str(found)
     assert Page(found._repr_html_()).tags.count("table") == 1
     with pytest.raises(MeasureError):
         ab.compare(first, second, measure="no such thing")

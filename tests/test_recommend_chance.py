@@ -99,7 +99,7 @@ def test_a_candidate_that_is_better_is_found_and_called_surely_so() -> None:
     found = search(BASE, choices(BASE), runs=150, make_runs=world(3, better, 0.2))
     assert found.best == PLAIN._replace(controller="cubic", scheduler="blest")
     told = " ".join(sentences(found))
-    assert "Compared with plain TCP over the best path (TCP over path" in told
+    assert "Compared with plain TCP over the path with the highest goodput (TCP over path" in told
     assert "surely better" in told
     assert "Compared with coupled, min-rtt: " in told  # the default, too, is compared
 

@@ -308,7 +308,7 @@ def test_an_expectation_of_linux_is_named() -> None:
     assert not outcome.passed
     assert outcome.linux is not None
     assert outcome.linux.passed
-    assert "the expectation of line 11 is Linux's: with --profile linux the script passes" in str(outcome)
+    assert "line 11 expects what Linux does: with --profile linux the script passes" in str(outcome)
     assert script.run_text(text, profile="linux").passed
 
 

@@ -73,8 +73,8 @@ def connected(address: str) -> Iterator[Any]:
         client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(
-            f"{address}: no Dask scheduler answers there ({error}); start one there, or give the address of another one, "
-            "such as tcp://HOST:8786"
+            f"{address}: no Dask scheduler answers there ({error}); start one there, or give another address, such as "
+            "tcp://HOST:8786"
         ) from None
     with client:
         yield client

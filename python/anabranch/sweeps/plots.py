@@ -182,8 +182,8 @@ def groups(
         count *= len(sweep.plan.axes.get(name, ()))
     if count > LINES:
         raise ValueError(
-            f"{count} lines are too many for a figure, which has at most {LINES}; name fewer axes in `by`, or single values "
-            "in `where`"
+            f"{count} lines are too many for a figure, which has at most {LINES}; name fewer axes in `by`, or single "
+            "values in `where`"
         )
     return [*names]
 
