@@ -65,7 +65,7 @@ def test_a_recommendation_shows_itself_in_a_notebook_and_is_saved(tmp_path: Path
     assert not page.loads
     text = " ".join(page.text)
     assert "transfer: 1 s, down (server to client), over 2 paths" in text
-    assert "rests on 60 runs" in text or "No answer in 60 runs" in text
+    assert "60 runs were made in all" in text or "No answer in 60 runs" in text
     found.save(tmp_path / "answer")
     assert Page((tmp_path / "answer" / "report.html").read_text(encoding="utf-8")).loads == []
     assert repr(found).startswith("<anabranch.Recommendation ")
@@ -86,6 +86,8 @@ def test_a_scenario_is_taken_as_it_is() -> None:
     found = ab.recommend(lossy, runs=3)
     assert found.base == lossy
     assert str(found).startswith("goal: the highest goodput; transfer: 300 kB, up (client to server), over 2 paths")
+    # The command takes no scenario.
+    assert "to get the same answer again:\n  anabranch.recommend(scenario, runs=3)\n" in str(found)
     with pytest.raises(ab.ScenarioError, match=r"Scenario\.set"):
         ab.recommend(lossy, transfer="1 MB")
     with pytest.raises(ab.ScenarioError, match="at least one path"):

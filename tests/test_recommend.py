@@ -163,7 +163,9 @@ def test_over_fast_paths_a_transfer_that_is_chosen_is_short_and_called_so() -> N
     # Slow start into 1.8 s of LTE's queue takes 17 s; four times as long at 600 Mbit/s would be 5 GB a run.
     fast = command_scenario(["wifi6 10 m", "lte driving"], None, **{"transfer.direction": "up"})
     assert fast.check()["connections"][0]["transfer"]["extent_s"] == 17
-    assert paths.too_short(fast).startswith("The transfer is short: it lasts 17 s, and slow start on path1 takes about 17 s")
+    assert paths.too_short(fast).startswith(
+        "The transfer is short: it lasts 17 s, and slow start on path1 takes about 17 s"
+    )
     assert "`--transfer '66 s'`" in paths.too_short(fast)
 
 
@@ -306,7 +308,14 @@ def test_what_contradicts_itself_is_refused(command: Command) -> None:
     assert "does not have the form CONTROLLER, JUDGE, SCHEDULER|alone=PATH, BUFFER" in done.err
     done = command("recommend", "--path", PATHS[0], "--candidate", str(PLAIN), "--only", "olia")
     assert done.status == 2
-    assert "leave one of them out" in done.err
+    assert "leave out --candidate, or --only and --without" in done.err
+    done = command("recommend", "--path", PATHS[0], "--candidate", "coupled, none, alone=path0, 1 MB, backup=path0")
+    assert done.status == 2
+    assert "one path alone has no backup" in done.err
+    done = command("recommend", "--path", PATHS[0], "--set", "connection.receive_buffer=1 MB")
+    assert done.status == 2
+    assert "--only" not in done.err
+    assert "--candidate compares only whole configurations" in done.err
     for candidate in ("couple, none, min-rtt, 1 MB", "coupled, none, min-rt, 1 MB"):
         done = command("recommend", "--path", PATHS[0], "--candidate", candidate, "--seeds", "1")
         assert done.status == 2

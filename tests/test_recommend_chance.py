@@ -3,7 +3,8 @@
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import NormalDist
 
 import pytest
@@ -11,9 +12,10 @@ import pytest
 import anabranch as ab
 from anabranch.recommendation import Candidate, choices, search
 from anabranch.recommendation.candidates import GOODPUT, MEASURES
-from anabranch.recommendation.findings import sentences
+from anabranch.recommendation.findings import _no_different, sentences
 from anabranch.recommendation.ledger import Made, Maker
 from anabranch.recommendation.pairs import Comparison
+from anabranch.recommendation.search import Final
 from anabranch.sweeps.task import Record, Task
 
 PATHS = ["5 Mbit/s, 100 ms, delay_variation 1 %", "2 Mbit/s, 10 ms, delay_variation 1 %"]
@@ -121,6 +123,54 @@ def test_a_candidate_that_is_a_little_better_and_fails_at_times_does_not_cost_th
     found = search(BASE, choices(BASE), runs=60, make_runs=make)
     assert any(one.controller == "fully-coupled" for one in found.looked)
     assert found.best == PLAIN
+
+
+def made(goodputs: Sequence[float]) -> list[Made]:
+    """Runs with these goodputs."""
+    fields = {measure.field: 0.0 for measure in MEASURES}
+    return [Made(fields | {GOODPUT.field: goodput}, str(goodput), str(goodput), None) for goodput in goodputs]
+
+
+def test_what_is_simpler_than_the_recommendation_is_not_called_less_simple() -> None:
+    """Plain TCP is surely worse than the best, ECF cannot be told from either, and is simpler than the best."""
+    best = ECF._replace(controller="cubic")
+    noise = [1.0, -1.0] * 4
+    runs = {
+        best: made([10.0 + 0.001 * i for i in range(8)]),
+        ECF: made([9.8 + one for one in noise]),
+        PLAIN.over("path0"): made([9.5 + 0.002 * i for i in range(8)]),
+    }
+    comparison = Comparison(GOODPUT, tuple(range(8)), runs)
+    assert comparison.choose() == ECF
+    less, simpler = _no_different(comparison, ECF)
+    assert less.startswith(f"Not distinguishable from the recommendation by goodput, but less simple: {best.label} (")
+    assert simpler.startswith("Simpler and not distinguishable from the recommendation by goodput, but surely worse ")
+    assert f"than the best candidate ({best.label}): {PLAIN.over('path0').label} (" in simpler
+
+
+def test_a_search_says_whether_an_earlier_comparison_had_the_configuration_it_started_from() -> None:
+    found = search(
+        BASE, choices(BASE, only=["cubic", "min-rtt", "judge=none", "ncr"]), runs=90, make_runs=world(7, equal, 0.1)
+    )
+    assert found.best is not None
+    found.default = ECF
+    told = " ".join(sentences(found))
+    start = f"The configuration that the search started from ({ECF.label}) is not part of this comparison"
+    assert f"{start}; more runs" in told
+    found.finals.insert(
+        0,
+        Final(
+            [ECF],
+            replace(
+                found.final.comparison,
+                runs={ECF: made([10.0] * 9 + [9.0]), PLAIN: made([1.0] * 10)},
+                seeds=tuple(range(10)),
+            ),
+        ),
+    )
+    assert f"{start}, but was part of an earlier one." in " ".join(sentences(found))
+    found.ledger.failed[ECF, 1.0] = "no room\nmore"
+    assert f"{start}: no room." in " ".join(sentences(found))
 
 
 def test_one_path_alone_is_recommended_where_nothing_is_surely_better() -> None:

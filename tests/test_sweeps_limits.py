@@ -16,7 +16,7 @@ from anabranch import _core
 from anabranch.execution import progress
 from anabranch.execution.progress import SweepProgress
 from anabranch.sweeps import document, threads
-from anabranch.sweeps.paired import by_bootstrap, by_student, holm, note
+from anabranch.sweeps.paired import Interval, by_bootstrap, by_student, holm, note
 from anabranch.sweeps.plan import Options
 from anabranch.sweeps.task import Record, Task
 from anabranch.sweeps.until import Precision
@@ -299,6 +299,22 @@ def test_without_a_terminal_there_are_whole_lines_once_in_a_while() -> None:
     lines = stream.getvalue().splitlines()
     assert [line.split(" runs")[0] for line in lines] == ["50 %  50 of 100", "100 %  100 of 100"]
     assert "\r" not in stream.getvalue()
+
+
+def test_a_confidence_that_is_none_is_named() -> None:
+    done = ab.sweep(BASE, {}, seeds=2)
+    for wrong in (1.0, 95, -0.1):
+        with pytest.raises(ValueError, match=f"confidence must be from 0 to below 1, such as 0.95, not {wrong}"):
+            done.means(confidence=wrong)
+
+
+def test_precision_is_said_only_of_cells_with_an_interval() -> None:
+    narrow, few, none = Interval(10, 100.0, 99.9, 100.1), Interval(1, 100.0, np.nan, np.nan), Interval(0, np.nan, 0, 0)
+    said = Precision(0.01).said(10, [narrow, few, none, Interval(1, 5.0, np.nan, np.nan, 10)])
+    assert "at most 1 % of the mean in every cell with an interval." in said
+    assert "In 1 of 4 cells the runs are identical." in said
+    assert "In 2 of 4 cells fewer than two runs have a value of goodput_mbps" in said
+    assert "at most" not in Precision(0.01).said(10, [few, none])
 
 
 def crowd(connections: int) -> str:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     type=click.IntRange(1, 1000),
     default=3,
     show_default=True,
-    help="Number of runs of Linux, and of Anabranch if --vary is given or the scenario has random loss or delay; else "
-    "Anabranch runs once.",
+    help="Number of runs of Linux, and of Anabranch if --vary is given or the scenario has random loss or delay "
+    "variation; else Anabranch runs once.",
 )
 @click.option(
     "--vary",

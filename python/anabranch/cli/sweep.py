@@ -64,8 +64,8 @@ def sweep(
 ) -> int:
     """Run a scenario with all combinations of values in SWEEP.
 
-    SWEEP is a TOML file, or the folder of a sweep that is to be repeated. Files are written only with --out. If the
-    sweep was interrupted, the same command continues it.
+    SWEEP is a TOML file, or the folder of a sweep that is to be repeated. Files are written only with --out. If a sweep
+    with --out was interrupted, the same command continues it.
     """
     from anabranch.sweeps.document import read
     from anabranch.sweeps.task import FAILED, REFUSED
