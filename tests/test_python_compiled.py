@@ -153,9 +153,7 @@ def test_each_column_of_a_row_has_the_value_of_the_attribute() -> None:
 def test_a_function_with_other_arguments_is_refused_with_the_right_ones() -> None:
     cases: dict[str, Any] = {
         r"takes other arguments; define pick\(offer, paths\)": lambda offer: 0,
-        r"the default of the argument wait is not an ab.Parameter; write wait=ab.Parameter\(DEFAULT": lambda offer, paths, wait: (
-            0
-        ),
+        r"the argument wait is not an ab.Parameter; write wait=ab.Parameter\(DEFAULT": lambda offer, paths, wait: 0,
         r"a parameter cannot be called label": lambda offer, paths, label=ab.Parameter(0, 0, 1): 0,
     }
     for said, function in cases.items():

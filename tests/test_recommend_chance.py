@@ -3,8 +3,7 @@
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Mapping
 from statistics import NormalDist
 
 import pytest
@@ -125,20 +124,14 @@ def test_a_candidate_that_is_a_little_better_and_fails_at_times_does_not_cost_th
     assert found.best == PLAIN
 
 
-def made(goodputs: Sequence[float]) -> list[Made]:
-    """Runs with these goodputs."""
-    fields = {measure.field: 0.0 for measure in MEASURES}
-    return [Made(fields | {GOODPUT.field: goodput}, str(goodput), str(goodput), None) for goodput in goodputs]
-
-
 def test_what_is_simpler_than_the_recommendation_is_not_called_less_simple() -> None:
     """Plain TCP is surely worse than the best, ECF cannot be told from either, and is simpler than the best."""
     best = ECF._replace(controller="cubic")
     noise = [1.0, -1.0] * 4
     runs = {
-        best: made([10.0 + 0.001 * i for i in range(8)]),
-        ECF: made([9.8 + one for one in noise]),
-        PLAIN.over("path0"): made([9.5 + 0.002 * i for i in range(8)]),
+        best: made([10.0 + 0.001 * i for i in range(8)], "a"),
+        ECF: made([9.8 + one for one in noise], "b"),
+        PLAIN.over("path0"): made([9.5 + 0.002 * i for i in range(8)], "c"),
     }
     comparison = Comparison(GOODPUT, tuple(range(8)), runs)
     assert comparison.choose() == ECF
@@ -157,17 +150,8 @@ def test_a_search_says_whether_an_earlier_comparison_had_the_configuration_it_st
     told = " ".join(sentences(found))
     start = f"The configuration that the search started from ({ECF.label}) is not part of this comparison"
     assert f"{start}; more runs" in told
-    found.finals.insert(
-        0,
-        Final(
-            [ECF],
-            replace(
-                found.final.comparison,
-                runs={ECF: made([10.0] * 9 + [9.0]), PLAIN: made([1.0] * 10)},
-                seeds=tuple(range(10)),
-            ),
-        ),
-    )
+    runs = {ECF: made([10.0, 10.1] * 5, "a"), PLAIN: made([1.0, 1.1] * 5, "b")}
+    found.finals.insert(0, Final([ECF, PLAIN], Comparison(GOODPUT, tuple(range(10)), runs)))
     assert f"{start}, but was part of an earlier one." in " ".join(sentences(found))
     found.ledger.failed[ECF, 1.0] = "no room\nmore"
     assert f"{start}: no room." in " ".join(sentences(found))
