@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 @click.option(
     "--direction",
     type=Choice(["down", "up", "both"]),
-    help="Direction of the data. down: the server sends; up: the client sends.  [default: down]",
+    help="Direction of the data. down: the server sends; up: the client sends; both: both send at once.  [default: "
+    "down]",
 )
 @click.option(
     "--receiver",
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 @click.option(
     "--transfer",
     metavar="AMOUNT",
-    help='Amount or duration of the transfer, such as "10 MB" or "20 s".  [default: long enough for the paths]',
+    help='Amount or duration of the transfer, such as "10 MB" or "20 s".  [default: a time that suits the paths]',
 )
 @click.option(
     "--budget",
@@ -64,7 +65,8 @@ if TYPE_CHECKING:
     "--runs",
     metavar="N",
     type=int,
-    help="Number of runs after which the search ends. The same N and --seed give the same answer on every machine.",
+    help="Number of runs after which the search ends. In one version, the same N and --seed give the same answer on "
+    "every machine.",
 )
 @click.option("--seed", metavar="N", type=int, default=1, show_default=True, help="First seed.")
 @set_option

@@ -17,7 +17,9 @@ from anabranch.sentences import tools as say
 @cli.command()
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option("--list", "as_list", is_flag=True, help="List the studies and exit.")
-@click.option("--quick", is_flag=True, help="Use one seed and make only the main tables and figures. Takes seconds.")
+@click.option(
+    "--quick", is_flag=True, help="Use one seed and make only the main tables and figures. Takes seconds to a minute."
+)
 @click.option(
     "--only", metavar="NAME", multiple=True, help="Make only this table or figure, such as fig-10. May be repeated."
 )
