@@ -475,7 +475,7 @@ def _key(part: str) -> str:
     key, _, value = part.partition(" ")
     value = value.strip()
     if not value or not re.fullmatch(r"([a-z]+\.)?[a-z_]+", key):
-        raise ScenarioError(f'after rate and delay, a path takes "KEY VALUE", such as "loss 1 %"; got {part!r}')
+        raise ScenarioError(f'a further key of a path is written "KEY VALUE", such as "loss 1 %"; got {part!r}')
     bare = value in ("true", "false") or key.rpartition(".")[2] in _NUMBERS
     return f"{key} = {value if bare else literal(value)}"
 

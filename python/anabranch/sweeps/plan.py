@@ -319,7 +319,7 @@ def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Valu
         if deceives(text):
             raise ScenarioError(
                 f"axes.{visible(name)}: {text!r} is not a usable name: it has characters that control a terminal or "
-                "the direction of writing"
+                "the direction of writing; choose another name"
             )
     if len(set(map(str, labels))) < len(labels):
         raise ScenarioError(f"axes.{name}: two values are the same: {labels}; leave one out")

@@ -156,7 +156,7 @@ def chosen(sweep: "SweepData", frame: "pd.DataFrame", where: Mapping[str, Any] |
     for name, value in (where or {}).items():
         known = [str(point.label) for point in sweep.plan.axes.get(name, ())]
         if not known:
-            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes)}")
+            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes) or 'none'}")
         if str(value) not in known:
             raise ValueError(f"{name} has no value {value!r}{hint(str(value), known)}; values: {', '.join(known)}")
         frame = frame[frame[name].astype(str) == str(value)]
@@ -176,7 +176,7 @@ def groups(
         names = [name for name in sweep.axes if name != x and name not in (where or {})]
     for name in [*names, *([] if x is None else [x])]:
         if name not in sweep.axes and name not in more:
-            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes)}")
+            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes) or 'none'}")
     count = 1
     for name in names:
         count *= len(sweep.plan.axes.get(name, ()))

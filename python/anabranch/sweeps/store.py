@@ -254,7 +254,9 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
             raise KeyError("format")
         version = content["format_version"]
     except FileNotFoundError:
-        raise ResultError(f"{folder}: not a directory of a sweep (it has no {name}), so it is not used") from None
+        raise ResultError(
+            f"{folder}: not a directory of a sweep (it has no {name}), so it is not used; give another directory"
+        ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder, name, str(error)) from None
     if version != FORMAT_VERSION:
