@@ -51,7 +51,7 @@ BEST_NONE = Phrase("{controller}: no clear gain ({rate!n} Mbit/s)")
 SEEN = Phrase("{recovery} {seen!n} of {total!n} {total:episode|episodes}")
 INDEPENDENT = Sentence(
     "With the independent receiver a recovery has almost nothing to do at {delay}: {spurious}. The largest difference "
-    "to no recovery is {difference!n} Mbit/s ({recovery} with {controller}). Packets still wait for the other path "
+    "from no recovery is {difference!n} Mbit/s ({recovery} with {controller}). Packets still wait for the other path "
     "(see the out-of-order ratio); waiting costs memory and delay, but no throughput."
 )
 SPURIOUS = Phrase("on average, {episodes!n} loss episodes of a transfer are spurious")
