@@ -189,9 +189,9 @@ def _kept(keep: "Memory | Store", out: str | None) -> str:
 def query(directory: str, statement: str, as_csv: bool, form: str | None, wide: bool) -> None:
     """Query the sweep in DIR with SQL.
 
-    The tables are `runs` (one row per run), `subflows` (one row per run and subflow), `cells` (one row per cell) and
-    `texts` (the summary and the series of each run as JSON).
-    The statement "describe runs" shows the columns of a table.
+    The tables are `runs` (one row per run), `subflows` (one row per run and subflow) and `cells` (one row per cell).
+    The table `texts` has the summary and the series of each run as JSON. The statement "describe runs" shows the
+    columns of a table.
     """
     if as_csv and form is not None:
         raise click.UsageError("--csv and --format: give only one of them")

@@ -32,8 +32,8 @@ LOCKED_STILL = Sentence(
     "Without fading the wireless subflow continues in {count!n} of {runs!n} {runs:run|runs} (Uncoupled)."
 )
 LOCKED_LIKE = Sentence(
-    "One of the runs in which the wireless subflow continues has {wifi!n} % and {wired!n} % of 6 Mbit/s, and at most "
-    "{size!n} packets wait."
+    "One run in which the wireless subflow continues has {wifi!n} % and {wired!n} % of 6 Mbit/s, and at most {size!n} "
+    "packets wait."
 )
 QUEUE = Sentence(
     "In transfers of 500 MB the MAC's queue of 400 packets can stop the subflow that continues. The window of this "

@@ -5,7 +5,7 @@ from anabranch.sentences import Phrase, Sentence
 # The opening: conclusions of 2014, and today's detectors.
 
 ALL_STAND = Sentence("All {total} conclusions of the papers of 2014 still hold: {claims}.")
-NONE_STANDS = Sentence("None of the {total} conclusions of the papers of 2014 still holds: {claims}.")
+NONE_STANDS = Sentence("No conclusion of the {total} of the papers of 2014 still holds: {claims}.")
 SOME_STAND = Sentence(
     "Of {total} conclusions of the papers of 2014, {number} still {count:holds|hold} with a receiver that follows RFC "
     "8684: {claims}."
