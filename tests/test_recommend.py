@@ -177,6 +177,10 @@ def test_queues_are_varied_in_the_unit_they_have() -> None:
     )
     varied = [path.said for path in paths.paths(paths.with_queues(three, 0.25))]
     assert varied == ["16 kB", "125 packets", "25 packets"]
+    uneven = ab.Scenario.of_paths(["5 Mbit/s, 1 ms, queue_up 20 packets"], transfer="1 MB")
+    for way, queue in (("up", "5 packets"), ("down", "25 packets")):
+        (path,) = paths.paths(paths.with_queues(uneven.set("transfer.direction", way), 0.25))
+        assert path.said == queue
 
 
 def test_other_queues_leave_the_rest_of_a_link_written_in_words_as_it_is() -> None:

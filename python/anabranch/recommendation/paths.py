@@ -170,11 +170,18 @@ def with_queues(scenario: Scenario, factor: float) -> Scenario:
     for i, link in enumerate(scenario.check()["links"]):
         if link.get("wifi"):
             changes[f"path.{i}.wifi.queue"] = f"{_times(link['wifi']['queue_packets'], factor)} packets"
-        elif link["up"]["queue_packets"] is not None:
-            changes[f"path.{i}.queue"] = f"{_times(link['up']['queue_packets'], factor)} packets"
         else:
-            changes[f"path.{i}.queue"] = f"{_times(link['up']['queue_bytes'], factor)} B"
+            up, down = (_queue(link[way], factor) for way in ("up", "down"))
+            alike = up == down
+            changes |= {f"path.{i}.queue": up} if alike else {f"path.{i}.queue_up": up, f"path.{i}.queue_down": down}
     return scenario.set(changes)
+
+
+def _queue(side: Mapping[str, Any], factor: float) -> str:
+    """The queue of one direction, so many times its size."""
+    if side["queue_packets"] is not None:
+        return f"{_times(side['queue_packets'], factor)} packets"
+    return f"{_times(side['queue_bytes'], factor)} B"
 
 
 def _times(size: int, factor: float) -> int:
