@@ -26,6 +26,7 @@ RUN_AND_CAPTURE = Sentence(
 # Two sweeps.
 
 SWEEPS = Phrase("{measure}; differences are {second} minus {first}, in pairs of runs with the same seed")
+PAIRS_IDENTICAL = Phrase("{pairs!n} {pairs:pair|pairs} ({identical!n} identical)")
 SAME_TRACES = Sentence("In every pair, both runs have the same trace.")
 SOME_SAME_TRACES = Sentence("In {count!n} of {pairs!n} pairs, both runs have the same trace.")
 ONLY_IN = Sentence("{count!n} {count:cell is|cells are} only in {name}.")
