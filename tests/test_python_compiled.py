@@ -197,7 +197,7 @@ def test_the_class_of_a_compiled_scheduler_is_no_base_and_has_no_method_to_call(
             def pick(self, offer):
                 return 0
 
-    with pytest.raises(ab.AlgorithmError, match=r"first\.pick: only the engine can ask .*, call first\.function with"):
+    with pytest.raises(ab.AlgorithmError, match=r"first\.pick: only the engine can call .*, call first\.function with"):
         cast("Any", first)().pick(None)
     with pytest.raises(ab.AlgorithmError, match=r"Compiled has no function; make a scheduler with ab\.compiled"):
         LOSSY.set("connection.scheduler", Compiled).check()
