@@ -24,7 +24,7 @@ FLUCTUATING = Sentence(
     "With delays that vary by 5 %, as in the paper, the independent receiver reaches {goal!n} times the ceiling in "
     "{cells} cells."
 )
-FLUCTUATING_BELOW = Sentence("The goodput is lower in these cells: {below}.")
+FLUCTUATING_BELOW = Sentence("Below this goal: {below}.")
 BELOW = Phrase("{share!n} times the ceiling with {controller} at {delay}")
 FLUCTUATING_LINKS = Sentence(
     "At 500 ms the links themselves reorder packets of one subflow: 5 % of 500 ms is more than the 23.6 ms between two "

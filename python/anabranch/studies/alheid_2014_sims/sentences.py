@@ -8,10 +8,11 @@ OPENING = Sentence(
     "At 10 m plain TCP has {wifi!n} Mbit/s over the wireless link and {wired!n} Mbit/s over the wired link. A receiver "
     "that acknowledges each subflow independently of the data order (RFC 8684) has {independent!n} Mbit/s over both "
     "links with every controller, without any reordering recovery. The model that the paper measured has {legacy!n} "
-    "Mbit/s, which is the goodput of one link. The paper has {paper!n} Mbit/s, the goodput of the other link. In the "
-    "legacy model a gap in the data order stops the acknowledgements of a subflow, and its window closes. With this "
-    "rule, Anabranch's own engine has {coupled!n} Mbit/s."
+    "Mbit/s, and the paper has {paper!n} Mbit/s. In the legacy model a gap in the data order stops the "
+    "acknowledgements of a subflow, and its window closes. With this rule, Anabranch's own engine has {coupled!n} "
+    "Mbit/s."
 )
+ONE_LINK = Sentence("The goodput of the legacy model and that of the paper are those of one link alone.")
 
 # Findings.
 

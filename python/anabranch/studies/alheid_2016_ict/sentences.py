@@ -50,8 +50,9 @@ COUPLED = Sentence(
     "plain TCP over each of the two paths."
 )
 HELPS = Phrase("{recovery} helps in {better} cells and harms in {worse!n} {worse:cell|cells}")
+INDEPENDENT_NONE = Sentence("With the independent receiver no recovery is needed.")
 INDEPENDENT = Sentence(
-    "With the independent receiver no recovery is needed. At 10 m, without recovery, all scenarios and controllers "
+    "With the independent receiver, at 10 m and without recovery, all scenarios and controllers "
     "have {shares} of the sum of plain TCP over each of the two paths. A recovery changes this by {change}. The cost "
     "is memory: up to {size!n} packets wait for packets of the slower path."
 )

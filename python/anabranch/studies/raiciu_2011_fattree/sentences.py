@@ -15,8 +15,8 @@ EVENNESS = Sentence(
     "one subflow and {eight!n} % with eight."
 )
 REST = Sentence(
-    "Headers leave {payload!n} % for data. With one subflow, most of the rest is lost to collisions: two connections "
-    "hashed to one link get half of it each, while other links stay idle."
+    "Headers leave {payload!n} % for data. With one subflow, collisions cost most of the difference to this share: two "
+    "connections hashed to one link get half of it each, while other links stay idle."
 )
 SLOWLY = Sentence(
     "With several subflows, the linked increase moves traffic away from crowded links, but slowly. A coupled "

@@ -112,8 +112,8 @@ STALLS = Sentence(
     "RACK-TLP is sent first and restarts the timer (RFC 8985 7.3)."
 )
 STALLS_LONG = Sentence(
-    "In a stall of {longest} every timer expires, and a judge of timeouts helps every detector. With RFC 6675 the "
-    "goodput is {goodputs}; with RACK-TLP {alone!n} Mbit/s alone and {eifel!n} Mbit/s with Eifel."
+    "In a stall of {longest} every timer expires, and a judge that recognises this helps. With RFC 6675 the goodput by "
+    "judge is: {goodputs}. With RACK-TLP it is {alone!n} Mbit/s alone and {eifel!n} Mbit/s with Eifel."
 )
 STALLS_FRTO = Sentence(
     "F-RTO, which was made for delay spikes, does not judge the second timeout of a stall (RFC 5682 2.1, step 1), but "

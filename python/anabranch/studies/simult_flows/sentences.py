@@ -11,7 +11,7 @@ LATE = Sentence(
     "{late}."
 )
 LATE_ONE = Phrase("{sender}, {direction}, {case} ({ratio!n} times the expected time)")
-LONGEST = Sentence("{sender} takes longest for {case}: {ratios!n} times the expected time.")
+LONGEST = Sentence('The sender "{sender}" takes longest for {case}: {ratios!n} times the expected time.')
 
 NOTES = (
     Sentence(
