@@ -52,9 +52,9 @@ COUPLED = Sentence(
 HELPS = Phrase("{recovery} helps in {better} cells and harms in {worse!n} {worse:cell|cells}")
 INDEPENDENT_NONE = Sentence("With the independent receiver no recovery is needed.")
 INDEPENDENT = Sentence(
-    "With the independent receiver, at 10 m and without recovery, all scenarios and controllers "
-    "have {shares} of the sum of plain TCP over each of the two paths. A recovery changes this by {change}. The cost "
-    "is memory: up to {size!n} packets wait for packets of the slower path."
+    "At 10 m, without recovery, the independent receiver has {shares} of the sum of plain TCP over each of the two "
+    "paths (all scenarios and controllers). A recovery changes this by {change}. The cost is memory: up to {size!n} "
+    "packets wait for packets of the slower path."
 )
 DISTANCE = Sentence(
     "Over distance, plain TCP over 54 Mbit/s falls below half of its goodput at {half!n} m{ends} (paper: worse beyond "
