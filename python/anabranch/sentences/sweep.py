@@ -82,7 +82,7 @@ OTHER_AXES = Phrase(
 )
 NO_CELL = Phrase("{first} and {second} have no cell in common; compare sweeps whose axes have common values")
 NO_SEED = Phrase("{first} and {second} have no seed in common; compare sweeps with the same seeds")
-MEASURE_OF_SWEEPS = Phrase("a measure is for two sweeps; leave it out: of other results all measures are compared")
+MEASURE_OF_SWEEPS = Phrase("a measure is for two sweeps; leave it out to compare all measures of other results")
 STUDY = Phrase("{folder}: {study}; compare one of these sweeps")
 OTHER_KINDS = Phrase(
     "{first} is {kind}, {second} is {other}\n  compare two runs, two sweeps, two analyses, or a run and an analysis"
