@@ -38,7 +38,7 @@ AGAINST = Phrase("{measure}; differences from {axis} = {baseline}, in pairs of r
 ALL_CELLS = Sentence("All cells: `table.csv` in the directory of --out, or `sweep.means()` in Python.")
 ENDED = Phrase("{count!n} {count:run|runs} {status}; the first error: {error}")
 UNFINISHED = Sentence("{count!n} of {runs!n} runs did not complete their transfer (column `status`).")
-NOTHING_ARRIVED = Sentence("In {count!n} of {runs!n} runs no data arrived.")
+NOTHING_ARRIVED = Sentence("In {count!n} of {runs!n} runs nothing arrived.")
 CHANCE = Sentence(
     "{count!n} comparisons: on average, {misses!n} of their {confidence} intervals miss the true difference by chance. "
     "{alone!n} {alone:difference has|differences have} p below {level!s}, {corrected!n} of them also with Holm's "
