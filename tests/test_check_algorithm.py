@@ -178,6 +178,6 @@ def test_what_is_no_algorithm_is_refused(command: Command, here: Path) -> None:
     assert command("check-algorithm", "other.py:Mine").status == 2
     done = command("check-algorithm", "min-rtt")
     assert done.status == 2
-    assert '"min-rtt" names no class of Python; write file.py:Class or module:Class' in done.err
+    assert '"min-rtt" does not name a Python class; write file.py:Class or module:Class' in done.err
     assert command("new", "--algorithm", "scheduler", "--sweep").status == 2
     assert ab.Scheduler.kind in KINDS

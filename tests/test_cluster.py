@@ -158,7 +158,7 @@ def test_where_no_scheduler_is_the_command_says_so(
     for text in ("scheduler", "", "tcp://scheduler", "127.0.0.1:port"):
         done = command("sweep", "sweep.toml", "--dask", text)
         assert (done.status, done.out) == (2, "")
-        assert done.err == f"{text!r} is not the address of a Dask scheduler; one is written tcp://HOST:8786\n"
+        assert done.err == f"{text!r} is not the address of a Dask scheduler; write tcp://HOST:8786\n"
 
 
 class Future:

@@ -78,7 +78,7 @@ def test_more_runs_than_can_be_are_refused(command: Command, scenario_file: Path
     Path("sweep.toml").write_text(f'seeds = 1000000\nscenario = "two.toml"\n[axes]\n{axes}', encoding="utf-8")
     done = command("sweep", "sweep.toml")
     assert (done.status, len(done.err.splitlines())) == (2, 1)
-    assert "1000000 seeds of 400 cells; a sweep has at most 100000000 runs; take fewer seeds" in done.err
+    assert "1000000 seeds of 400 cells are 400000000 runs; a sweep has at most 100000000; take fewer seeds" in done.err
 
 
 WEIGHTS = ", ".join(str(i) for i in range(1, 21))

@@ -130,10 +130,11 @@ def test_two_sweeps_are_compared_cell_by_cell_in_pairs(command: Command, there: 
         assert float(cells[5]) == pytest.approx((b[i] - a[i]).mean(), rel=5e-2)
         # Twice the loss does no good: the interval of the paired difference tells.
         assert float(cells[5]) < 0
-    assert "4 comparisons: by chance, about 0.2 of their 95 % intervals" in done.out
+    assert "4 comparisons: on average, 0.2 of their 95 % intervals miss" in done.out
     assert re.search(r"^-.*# --set|^\+# --set path.0.loss=2 %", done.out, re.M)
     other = command("compare", "sweep-before", "sweep-after", "--measure", "segments")
-    assert other.out.startswith("segments, sweep-after against sweep-before, in pairs of runs with the same seed\n")
+    title = "segments; differences are sweep-after minus sweep-before, in pairs of runs with the same seed\n"
+    assert other.out.startswith(title)
 
 
 def test_the_same_sweep_twice_has_the_same_traces(command: Command, there: Path) -> None:

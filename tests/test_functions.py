@@ -65,7 +65,7 @@ def test_a_recommendation_shows_itself_in_a_notebook_and_is_saved(tmp_path: Path
     assert not page.loads
     text = " ".join(page.text)
     assert "transfer: 1 s, down (server to client), over 2 paths" in text
-    assert "rests on 60 runs" in text or "No answer in 60 runs" in text
+    assert "60 runs were made in all" in text or "No answer in 60 runs" in text
     found.save(tmp_path / "answer")
     assert Page((tmp_path / "answer" / "report.html").read_text(encoding="utf-8")).loads == []
     assert repr(found).startswith("<anabranch.Recommendation ")
@@ -86,6 +86,8 @@ def test_a_scenario_is_taken_as_it_is() -> None:
     found = ab.recommend(lossy, runs=3)
     assert found.base == lossy
     assert str(found).startswith("goal: the highest goodput; transfer: 300 kB, up (client to server), over 2 paths")
+    # The command takes no scenario.
+    assert "to get the same answer again:\n  anabranch.recommend(scenario, runs=3)\n" in str(found)
     with pytest.raises(ab.ScenarioError, match=r"Scenario\.set"):
         ab.recommend(lossy, transfer="1 MB")
     with pytest.raises(ab.ScenarioError, match="at least one path"):
@@ -135,7 +137,7 @@ def test_sweeps_are_compared_in_pairs() -> None:
         cells = [swept.runs[swept.runs["path.1.delay"] == delay].set_index("seed") for swept in (first, second)]
         apart = cells[1]["completion_s"] - cells[0]["completion_s"]
         assert found.frame["difference"][i] == pytest.approx(float(apart.mean()))
-    assert "completion_s, second against first, in pairs of runs with the same seed" in str(found)
+    assert "completion_s; differences are second minus first, in pairs of runs with the same seed" in str(found)
     assert Page(found._repr_html_()).tags.count("table") == 1
     with pytest.raises(MeasureError):
         ab.compare(first, second, measure="no such thing")

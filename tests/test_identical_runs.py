@@ -29,6 +29,7 @@ WIRED = ab.Scenario.two_path("10 Mbit/s, 20 ms", "5 Mbit/s, 40 ms", transfer="30
 LONGER = ab.Scenario.two_path("10 Mbit/s, 20 ms", "5 Mbit/s, 40 ms", transfer="2 MB")
 AXES: Any = {"controller": ["coupled", "olia"], "path.0.loss": ["0 %", "3 %"]}
 ONE = "1 run (10 identical)"
+PAIR = "1 pair (10 identical)"
 LEGACY = """
 stack = "legacy-2011"
 transfer = { bytes = "300 kB" }
@@ -118,7 +119,7 @@ def test_all_cells_of_one_run_have_no_column_of_intervals(here: Path, command: C
     assert [ONE in row for row in rows] == [True, True]
     head, row = done.out.splitlines()[-2:]
     assert re.split(r" {2,}", head) == ["path.1.delay", "pairs", "40 ms", "mean", "difference"]
-    assert ONE in row
+    assert PAIR in row
     assert "< 0.001" not in done.out
     assert "comparisons" not in done.out
     csv = pd.read_csv(here / "kept" / "table.csv")
@@ -136,7 +137,7 @@ def test_two_sweeps_of_identical_runs_are_compared_as_one_pair(here: Path, comma
     ab.sweep(WIRED.set("path.1.delay", "60 ms"), {"path.0.loss": ["0 %", "3 %"]}, seeds=10, out="after")
     done = command("compare", "before", "after", "--wide")
     fixed, random = (line for line in done.out.splitlines() if line.startswith(("0 %", "3 %")))
-    assert ONE in fixed
+    assert PAIR in fixed
     assert fixed.split()[-3:] == ["-", "-", "-"]
     assert random.split()[2] == "10"
     assert "-" not in random.split()[-2:]
@@ -156,7 +157,7 @@ def test_more_seeds_are_not_added_where_nothing_is_random(here: Path, command: C
     )
     axes = '"path.0.loss" = ["0 %", "3 %"]'
     some = command("sweep", written(here, axes=axes), "--seeds", "until 40 %").out.splitlines()[-1]
-    assert some.endswith("in every cell. In 1 of 2 cells the runs are identical.")
+    assert some.endswith("in every cell with an interval. In 1 of 2 cells the runs are identical.")
 
 
 def test_a_failed_run_among_identical_ones_is_not_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -373,7 +373,7 @@ def test_without_variation_the_runs_of_linux_are_draws_of_one_case(fake: FakeKer
     assert (len(found.anabranch), len(found.linux), found.distance) == (1, 2, None)
     assert fake.specs[0] == fake.specs[1]
     assert "27.00 +- 4.24" in str(found)
-    assert any(line.startswith("Linux takes about 3 s for a run of 1 MB") for line in told)
+    assert any(line.startswith("Linux takes about 3 s of wall-clock time for a run of 1 MB") for line in told)
     assert told.index("Linux, run 1 of 2") > told.index("Anabranch, run 1 of 1")
 
 

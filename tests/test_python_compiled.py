@@ -153,7 +153,7 @@ def test_each_column_of_a_row_has_the_value_of_the_attribute() -> None:
 def test_a_function_with_other_arguments_is_refused_with_the_right_ones() -> None:
     cases: dict[str, Any] = {
         r"takes other arguments; define pick\(offer, paths\)": lambda offer: 0,
-        r"the argument wait is no parameter; write wait=ab.Parameter\(DEFAULT": lambda offer, paths, wait: 0,
+        r"the argument wait is not an ab.Parameter; write wait=ab.Parameter\(DEFAULT": lambda offer, paths, wait: 0,
         r"a parameter cannot be called label": lambda offer, paths, label=ab.Parameter(0, 0, 1): 0,
     }
     for said, function in cases.items():
@@ -161,7 +161,7 @@ def test_a_function_with_other_arguments_is_refused_with_the_right_ones() -> Non
             ab.compiled(function)
     with pytest.raises(ab.AlgorithmError, match="memory is -1; give a whole number from 0"):
         ab.compiled(memory=-1)(lambda offer, paths, memory: 0)
-    with pytest.raises(ab.AlgorithmError, match="is no function of Python"):
+    with pytest.raises(ab.AlgorithmError, match="is not a Python function"):
         ab.compiled(ab.Scheduler)  # type: ignore[arg-type]
 
 
@@ -197,7 +197,7 @@ def test_the_class_of_a_compiled_scheduler_is_no_base_and_has_no_method_to_call(
             def pick(self, offer):
                 return 0
 
-    with pytest.raises(ab.AlgorithmError, match=r"first\.pick: only the engine can ask .*, call first\.function with"):
+    with pytest.raises(ab.AlgorithmError, match=r"first\.pick: only the engine can call .*, call first\.function with"):
         cast("Any", first)().pick(None)
     with pytest.raises(ab.AlgorithmError, match=r"Compiled has no function; make a scheduler with ab\.compiled"):
         LOSSY.set("connection.scheduler", Compiled).check()

@@ -74,7 +74,7 @@ def test_a_result_elsewhere_can_be_read_and_says_which_file_a_replay_needs(
     done = command("replay", "kept")
     assert done.status == 2
     assert 'scheduler = "mine.py:Mine": the run needs work/mine.py (SHA-256 ' in done.err
-    assert done.err.rstrip().endswith("put the file there")
+    assert done.err.rstrip().endswith("bring back the file with this hash")
 
 
 def test_a_class_of_a_notebook_is_asked_for(tmp_path: Path, command: Command) -> None:

@@ -83,10 +83,12 @@ def test_the_profiles_own_detector_is_tried_where_it_gives_way_to_newreno() -> N
 
 def test_what_is_searched_cannot_be_set(command: Command) -> None:
     paths = [word for path in PATHS for word in ("--path", path)]
-    for change in ("connection.scheduler=blest", "connection.receive_buffer=1 MB"):
+    # --only takes names of algorithms only.
+    searched = {"connection.scheduler=blest": "--only NAME", "connection.receive_buffer=1 MB": "min-rtt, 350 kB"}
+    for change, remedy in {**searched, 'connection.paths=["path0"]': "alone=path0"}.items():
         done = command("recommend", *paths, "--set", change, "--budget", "1")
         assert (done.status, done.out) == (2, "")
-        assert "--only NAME" in done.err
+        assert remedy in done.err
     done = command("recommend", *paths, "--set", "connection.protocol=udp", "--budget", "1")
     assert done.status == 2
     assert "a UDP flow has no controller to recommend" in done.err
@@ -133,9 +135,9 @@ def test_a_transfer_that_is_said_is_taken_and_called_short_if_it_is() -> None:
     fat = ["100 Mbit/s, 300 ms"]
     assert paths.too_short(command_scenario(fat, None)) == ""
     note = paths.too_short(command_scenario(fat, "10 MB"))
-    assert note.startswith("The transfer is short: at full rate it takes 800 ms")
+    assert note.startswith("The transfer is short: at the full rate of all paths it takes 800 ms")
     assert f"--transfer '{paths.enough(SMALL.set('path.0.delay', '1 ms'))}'" not in note
-    assert "--transfer '28 s' or longer" in note
+    assert "Use a transfer of 28 s or longer (`--transfer '28 s'`)." in note
     said = command_scenario(fat, None, **{"transfer.bytes": "3 MB"})
     assert said.check()["connections"][0]["transfer"]["extent_bytes"] == 3_000_000
 
@@ -152,7 +154,7 @@ def test_paths_are_described_with_delays_one_way_and_queues_in_time() -> None:
 def test_links_of_today_are_described_as_what_they_are() -> None:
     both = ["wifi6 10 m", "lte driving", "starlink"]
     up = [str(path) for path in paths.paths(ab.Scenario.of_paths(both, transfer="1 MB"))]
-    assert up[0] == "802.11ax, 10 m, about 600 Mbit/s, 5 ms one way, queue 500 packets (9.99 ms when full)"
+    assert up[0] == "802.11ax, 10 m, about 600 Mbit/s, about 5 ms one way, queue 500 packets (9.99 ms when full)"
     assert up[1].startswith("cellular, about 8 Mbit/s, 12 ms one way, queue 1200 packets (1.8 s")
     assert up[2].startswith("satellite, about 18 Mbit/s, 12 ms up and 8 ms down")
     down = paths.paths(ab.Scenario.of_paths(both, transfer="1 MB").set("transfer.direction", "down"))
@@ -163,7 +165,10 @@ def test_over_fast_paths_a_transfer_that_is_chosen_is_short_and_called_so() -> N
     # Slow start into 1.8 s of LTE's queue takes 17 s; four times as long at 600 Mbit/s would be 5 GB a run.
     fast = command_scenario(["wifi6 10 m", "lte driving"], None, **{"transfer.direction": "up"})
     assert fast.check()["connections"][0]["transfer"]["extent_s"] == 17
-    assert "--transfer '66 s' or longer" in paths.too_short(fast)
+    assert paths.too_short(fast).startswith(
+        "The transfer is short: it lasts 17 s, and slow start on path1 takes about 16.5 s"
+    )
+    assert "`--transfer '66 s'`" in paths.too_short(fast)
 
 
 def test_queues_are_varied_in_the_unit_they_have() -> None:
@@ -172,6 +177,10 @@ def test_queues_are_varied_in_the_unit_they_have() -> None:
     )
     varied = [path.said for path in paths.paths(paths.with_queues(three, 0.25))]
     assert varied == ["16 kB", "125 packets", "25 packets"]
+    uneven = ab.Scenario.of_paths(["5 Mbit/s, 1 ms, queue_up 20 packets"], transfer="1 MB")
+    for way, queue in (("up", "5 packets"), ("down", "25 packets")):
+        (path,) = paths.paths(paths.with_queues(uneven.set("transfer.direction", way), 0.25))
+        assert path.said == queue
 
 
 def test_other_queues_leave_the_rest_of_a_link_written_in_words_as_it_is() -> None:
@@ -302,10 +311,13 @@ def test_what_contradicts_itself_is_refused(command: Command) -> None:
     assert "--candidate" in done.err
     done = command("recommend", "--path", PATHS[0], "--candidate", "coupled, none")
     assert done.status == 2
-    assert "is not CONTROLLER, JUDGE, SCHEDULER or alone=PATH, BUFFER" in done.err
+    assert "does not have the form CONTROLLER, JUDGE, SCHEDULER|alone=PATH, BUFFER" in done.err
     done = command("recommend", "--path", PATHS[0], "--candidate", str(PLAIN), "--only", "olia")
     assert done.status == 2
-    assert "leave one of them out" in done.err
+    assert "leave out --candidate, or --only and --without" in done.err
+    done = command("recommend", "--path", PATHS[0], "--candidate", "coupled, none, alone=path0, 1 MB, backup=path0")
+    assert done.status == 2
+    assert "one path alone has no backup" in done.err
     for candidate in ("couple, none, min-rtt, 1 MB", "coupled, none, min-rt, 1 MB"):
         done = command("recommend", "--path", PATHS[0], "--candidate", candidate, "--seeds", "1")
         assert done.status == 2

@@ -11,9 +11,10 @@ import pytest
 import anabranch as ab
 from anabranch.recommendation import Candidate, choices, search
 from anabranch.recommendation.candidates import GOODPUT, MEASURES
-from anabranch.recommendation.findings import sentences
+from anabranch.recommendation.findings import _no_different, sentences
 from anabranch.recommendation.ledger import Made, Maker
 from anabranch.recommendation.pairs import Comparison
+from anabranch.recommendation.search import Final
 from anabranch.sweeps.task import Record, Task
 
 PATHS = ["5 Mbit/s, 100 ms, delay_variation 1 %", "2 Mbit/s, 10 ms, delay_variation 1 %"]
@@ -99,7 +100,7 @@ def test_a_candidate_that_is_better_is_found_and_called_surely_so() -> None:
     found = search(BASE, choices(BASE), runs=150, make_runs=world(3, better, 0.2))
     assert found.best == PLAIN._replace(controller="cubic", scheduler="blest")
     told = " ".join(sentences(found))
-    assert "Compared with plain TCP over the best path (TCP over path" in told
+    assert "Compared with plain TCP over the path with the highest goodput (TCP over path" in told
     assert "surely better" in told
     assert "Compared with coupled, min-rtt: " in told  # the default, too, is compared
 
@@ -121,6 +122,39 @@ def test_a_candidate_that_is_a_little_better_and_fails_at_times_does_not_cost_th
     found = search(BASE, choices(BASE), runs=60, make_runs=make)
     assert any(one.controller == "fully-coupled" for one in found.looked)
     assert found.best == PLAIN
+
+
+def test_what_is_simpler_than_the_recommendation_is_not_called_less_simple() -> None:
+    """Plain TCP is surely worse than the best, ECF cannot be told from either, and is simpler than the best."""
+    best = ECF._replace(controller="cubic")
+    noise = [1.0, -1.0] * 4
+    runs = {
+        best: made([10.0 + 0.001 * i for i in range(8)], "a"),
+        ECF: made([9.8 + one for one in noise], "b"),
+        PLAIN.over("path0"): made([9.5 + 0.002 * i for i in range(8)], "c"),
+    }
+    comparison = Comparison(GOODPUT, tuple(range(8)), runs)
+    assert comparison.choose() == ECF
+    less, simpler = _no_different(comparison, ECF)
+    assert less.startswith(f"Not distinguishable from the recommendation by goodput, but less simple: {best.label} (")
+    assert simpler.startswith("Simpler and not distinguishable from the recommendation by goodput, but surely worse ")
+    assert f"than the best candidate ({best.label}): {PLAIN.over('path0').label} (" in simpler
+
+
+def test_a_search_says_whether_an_earlier_comparison_had_the_configuration_it_started_from() -> None:
+    found = search(
+        BASE, choices(BASE, only=["cubic", "min-rtt", "judge=none", "ncr"]), runs=90, make_runs=world(7, equal, 0.1)
+    )
+    assert found.best is not None
+    found.default = ECF
+    told = " ".join(sentences(found))
+    start = f"The configuration that the search started from ({ECF.label}) is not part of this comparison"
+    assert f"{start}; more runs" in told
+    runs = {ECF: made([10.0, 10.1] * 5, "a"), PLAIN: made([1.0, 1.1] * 5, "b")}
+    found.finals.insert(0, Final([ECF, PLAIN], Comparison(GOODPUT, tuple(range(10)), runs)))
+    assert f"{start}, but was part of an earlier one." in " ".join(sentences(found))
+    found.ledger.failed[ECF, 1.0] = "no room\nmore"
+    assert f"{start}: no room." in " ".join(sentences(found))
 
 
 def test_one_path_alone_is_recommended_where_nothing_is_surely_better() -> None:
@@ -153,7 +187,7 @@ def test_nothing_is_recommended_while_the_interval_is_wide(own: float, answered:
     if not answered:
         (first, *_) = sentences(found)
         assert first.startswith("No answer in 24 runs: ")
-        assert "the interval is wider than 20 % of" in first
+        assert "this interval is wider than 20 % of the mean of (" in first
         assert " Try --seeds " in first
 
 

@@ -308,7 +308,7 @@ def test_an_expectation_of_linux_is_named() -> None:
     assert not outcome.passed
     assert outcome.linux is not None
     assert outcome.linux.passed
-    assert "the expectation of line 11 is Linux's: with --profile linux the script passes" in str(outcome)
+    assert "line 11 expects what Linux does: with --profile linux the script passes" in str(outcome)
     assert script.run_text(text, profile="linux").passed
 
 
@@ -335,6 +335,7 @@ def test_files_that_cannot_be_read_are_named(command: Command, here: Path) -> No
     assert command("script", "picture.pkt", "--profile", "windows").status == 2
     (here / "empty.pkt").write_bytes(b"")
     assert command("script", "empty.pkt").status == 2
+    assert "--define: 'MSS' is not KEY=VALUE, such as MSS=1460" in command("script", "-D", "MSS", "empty.pkt").err
 
 
 # What Multipath TCP does otherwise than TCP, and RFC 8684's section.

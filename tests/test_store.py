@@ -5,11 +5,14 @@ import re
 import stat
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import anabranch as ab
+from anabranch.cli.stored import _why_differs
 from anabranch.results.provenance import sha256
 from anabranch.runs import report
 from helpers import Command
@@ -152,6 +155,22 @@ def test_replay_names_the_other_version(command: Command, result: Path) -> None:
     assert done.status == 1
     assert "0.0.1" in done.err
     assert ab.__version__ in done.err
+
+
+@pytest.mark.parametrize(
+    ("commit", "algorithms", "said"),
+    [
+        ("0123abc", (), "version and scenario are the same: this is a fault of Anabranch, please report it"),
+        ("0123abc", ({"name": "mine.py:Mine"},), "`anabranch check-algorithm mine.py:Mine` shows whether"),
+        ("0123abc-dirty", (), "if the source was not changed in between, this is a fault of Anabranch"),
+        ("", (), "it was made by version 1.0, as this is; if the source was not changed"),
+    ],
+)
+def test_replay_calls_a_difference_a_fault_only_if_nothing_else_can_be_the_cause(
+    commit: str, algorithms: tuple[dict[str, str], ...], said: str
+) -> None:
+    run: Any = SimpleNamespace(provenance=SimpleNamespace(version="1.0", commit=commit, algorithms=algorithms))
+    assert said in _why_differs(run, run, touched=False)
 
 
 CONNECTIONS = {

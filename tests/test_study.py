@@ -340,7 +340,7 @@ def test_the_table_of_gains_says_how_many_comparisons_it_makes() -> None:
     done = ab.sweep(base, {"recovery": ["none", "dsack", "frto"], "model": models}, seeds=3)
     rows = [Row((name,), {"recovery": name}) for name in ("dsack", "frto")]
     made = gains(cast("Any", SimpleNamespace(sweeps={"tables": done})), rows, ["Recovery"], "Small.")
-    assert "Small. 6 comparisons: by chance, about 0.3 of their 95 % intervals miss the true" in made.caption
+    assert "Small. 6 comparisons: on average, 0.3 of their 95 % intervals miss the true" in made.caption
     assert {"p", "p_holm"} <= set(made.frame.columns)
 
 

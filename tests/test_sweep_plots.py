@@ -73,7 +73,7 @@ def test_intervals_are_those_of_the_means_and_lie_within_the_axes(swept: ab.Swee
 
 
 def test_what_would_be_drawn_as_one_is_refused_with_the_remedy(swept: ab.Sweep) -> None:
-    with pytest.raises(ValueError, match=r"path.1.delay is neither in `by` nor in `where`"):
+    with pytest.raises(ValueError, match=r"axes neither in `by` nor in `where`: path.1.delay; name each"):
         swept.plot.over("controller", by=[])
     with pytest.raises(ValueError, match=r"no axis 'speed'; axes: controller, path.1.delay"):
         swept.plot.over("speed")

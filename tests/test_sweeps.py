@@ -406,7 +406,7 @@ def test_a_scenario_may_stand_in_the_sweep_file_itself(command: Command, here: P
         ("seeds = 2", 'seeds = "two"', "seeds: 'two' is not a number of seeds"),
         ('scenario = "base.toml"', "", "scenario: missing"),
         ('scenario = "base.toml"', 'scenario = "bass.toml"', "bass.toml: no such file"),
-        ('"path.1.delay"', "path.1.delay", 'stands in quotes: "path.1..."'),
+        ('"path.1.delay"', "path.1.delay", 'names an axis in quotes: "path.1..."'),
         ("controller", "controler", 'did you mean "controller"'),
         ('["uncoupled"', '["uncoupled', "not a TOML document"),
         ("small = {", "small = 3 #{", "axes.receiver.small: 3 is not a table"),

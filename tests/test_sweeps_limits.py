@@ -16,7 +16,7 @@ from anabranch import _core
 from anabranch.execution import progress
 from anabranch.execution.progress import SweepProgress
 from anabranch.sweeps import document, threads
-from anabranch.sweeps.paired import by_bootstrap, by_student, holm, note
+from anabranch.sweeps.paired import Interval, by_bootstrap, by_student, holm, note
 from anabranch.sweeps.plan import Options
 from anabranch.sweeps.task import Record, Task
 from anabranch.sweeps.until import Precision
@@ -88,8 +88,8 @@ def test_limits_stand_in_the_sweep_file(here: Path, command: Command) -> None:
     (here / "sweep.toml").write_text(text, encoding="utf-8")
     assert document.read("sweep.toml").options == Options(90.0, 64 * 2**20, 100)
     for old, said in (
-        ('"1.5 min"', 'timeout: 10 is not a quantity\n  write "30 s"; units: ms, s, min, h'),
-        ('"64 MiB"', 'memory: 10 is not a quantity\n  write "500 MB"'),
+        ('"1.5 min"', 'timeout: 10 is not a quantity above 0\n  write "30 s"; units: ms, s, min, h'),
+        ('"64 MiB"', 'memory: 10 is not a quantity above 0\n  write "500 MB"'),
     ):
         (here / "sweep.toml").write_text(text.replace(old, "10"), encoding="utf-8")
         done = command("sweep", "sweep.toml")
@@ -140,7 +140,7 @@ def test_more_seeds_are_added_until_the_precision_is_reached() -> None:
     assert means["n"].tolist() == [1, n]
     assert means["identical"].tolist() == [n, 0]
     assert half.max() <= 0.04
-    assert f"{n} seeds: half of the 95 % interval of goodput_mbps is at most 4 %" in str(done)
+    assert f"{n} seeds: half the width of the 95 % interval of goodput_mbps is at most 4 %" in str(done)
     before = ab.sweep(BASE, {"path.0.loss": ["0 %", "2 %"]}, seeds=n // 2).means()
     assert ((before["high"] - before["mean"]) / before["mean"]).max() > 0.04
 
@@ -148,7 +148,7 @@ def test_more_seeds_are_added_until_the_precision_is_reached() -> None:
 def test_seeds_end_at_the_cap(tmp_path: Path) -> None:
     done = ab.sweep(BASE, {"path.0.loss": ["2 %"]}, seeds="until 0.01 %, at most 25", out=tmp_path / "kept")
     assert len(done) == 25
-    assert "25 seeds, the maximum: half of the 95 % interval of goodput_mbps is up to " in str(done)
+    assert "25 seeds, the maximum: half the width of the 95 % interval of goodput_mbps is up to " in str(done)
     assert len(ab.Sweep.load(tmp_path / "kept")) == 25
     again = ab.sweep(BASE, {"path.0.loss": ["2 %"]}, seeds="until 0.01 %, at most 25", out=tmp_path / "kept")
     assert again.runs.equals(done.runs)
@@ -228,7 +228,9 @@ def test_a_comparison_of_many_says_how_many_are_chance() -> None:
     assert len(found) == 4
     assert (found["p_holm"] >= found["p"]).all()
     said = note(found["p"].to_numpy())
-    assert said.startswith("4 comparisons: by chance, about 0.2 of their 95 % intervals miss the true difference. ")
+    first = "4 comparisons: on average, 0.2 of their 95 % intervals miss the true difference by chance. "
+    assert said.startswith(first)
+    assert f"{(found['p'] < 0.05).sum()} difference" in said
 
 
 def test_the_command_compares_an_axis_in_pairs(here: Path, command: Command) -> None:
@@ -238,7 +240,7 @@ def test_the_command_compares_an_axis_in_pairs(here: Path, command: Command) -> 
     done = command("sweep", "sweep.toml", "--compare", "mss=700")
     assert (done.status, done.err) == (0, "")
     lines = done.out.split("\n\n")[1].splitlines()
-    assert lines[0] == "goodput_mbps, mss against 700"
+    assert lines[0] == "goodput_mbps; differences from mss = 700, in pairs of runs with the same seed"
     assert lines[1].split() == [
         "timestamps",
         "mss",
@@ -253,7 +255,7 @@ def test_the_command_compares_an_axis_in_pairs(here: Path, command: Command) -> 
         "Holm's",
     ]
     assert [line.split()[:3] for line in lines[2:4]] == [["True", "1400", "4"], ["False", "1400", "4"]]
-    assert lines[4].startswith("2 comparisons: by chance, about 0.1 of their 95 % intervals")
+    assert lines[4].startswith("2 comparisons: on average, 0.1 of their 95 % intervals miss")
     wrong = command("sweep", "sweep.toml", "--compare", "mss=1000")
     assert (wrong.status, wrong.out) == (2, "")
     assert "values: mss=700, mss=1400, timestamps=True, timestamps=False" in wrong.err
@@ -297,6 +299,22 @@ def test_without_a_terminal_there_are_whole_lines_once_in_a_while() -> None:
     lines = stream.getvalue().splitlines()
     assert [line.split(" runs")[0] for line in lines] == ["50 %  50 of 100", "100 %  100 of 100"]
     assert "\r" not in stream.getvalue()
+
+
+def test_a_confidence_that_is_none_is_named() -> None:
+    done = ab.sweep(BASE, {}, seeds=2)
+    for wrong in (1.0, 95, -0.1):
+        with pytest.raises(ValueError, match=f"confidence must be from 0 to below 1, such as 0.95, not {wrong}"):
+            done.means(confidence=wrong)
+
+
+def test_precision_is_said_only_of_cells_with_an_interval() -> None:
+    narrow, few, none = Interval(10, 100.0, 99.9, 100.1), Interval(1, 100.0, np.nan, np.nan), Interval(0, np.nan, 0, 0)
+    said = Precision(0.01).said(10, [narrow, few, none, Interval(1, 5.0, np.nan, np.nan, 10)])
+    assert "at most 1 % of the mean in every cell with an interval." in said
+    assert "In 1 of 4 cells the runs are identical." in said
+    assert "In 2 of 4 cells fewer than two runs have a value of goodput_mbps" in said
+    assert "at most" not in Precision(0.01).said(10, [few, none])
 
 
 def crowd(connections: int) -> str:

@@ -85,7 +85,7 @@ class Scenario:
                 text = file.read(_LONGEST + 1)
             if len(text) > _LONGEST:
                 raise ScenarioError(
-                    f"{path}: more than {_LONGEST // 1_000_000} million characters; a scenario is shorter"
+                    f"{path}: more than {_LONGEST // 1_000_000} million characters; give a shorter scenario file"
                 )
             return cls(text, name=str(path))
         except UnicodeDecodeError as error:
@@ -475,7 +475,7 @@ def _key(part: str) -> str:
     key, _, value = part.partition(" ")
     value = value.strip()
     if not value or not re.fullmatch(r"([a-z]+\.)?[a-z_]+", key):
-        raise ScenarioError(f'after rate and delay, a path takes "KEY VALUE", such as "loss 1 %"; got {part!r}')
+        raise ScenarioError(f'a further key of a path is written "KEY VALUE", such as "loss 1 %"; got {part!r}')
     bare = value in ("true", "false") or key.rpartition(".")[2] in _NUMBERS
     return f"{key} = {value if bare else literal(value)}"
 

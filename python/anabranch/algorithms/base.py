@@ -47,7 +47,7 @@ class Algorithm:
         for name, value in parameters.items():
             if name not in {parameter.name for parameter in _parameters(type(self))}:
                 known = ", ".join(parameter.name for parameter in _parameters(type(self))) or "none"
-                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {known}")
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; its parameters: {known}")
             self.__dict__[name] = value
 
     @property

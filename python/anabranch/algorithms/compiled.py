@@ -46,8 +46,8 @@ class Compiled(Scheduler):
             Always.
         """
         raise AlgorithmError(
-            f"{place_of(type(self))}.pick: only the engine can ask a compiled scheduler; "
-            f"to try the function, call {type(self).__name__}.function with rows of your own"
+            f"{place_of(type(self))}.pick: only the engine can call a compiled scheduler; "
+            f"to try its function, call {type(self).__name__}.function with arrays of your own"
         )
 
     @classmethod
@@ -132,18 +132,20 @@ def compiled(function: Any = None, /, *, memory: int = 0, asks: str = "always", 
 
 def _class(function: Any, memory: int, asks: str, needs: tuple[str, ...]) -> type[Compiled]:
     if not isinstance(function, FunctionType):
-        raise AlgorithmError(f"ab.compiled: {function!r} is no function of Python; give def {_form(memory)}: ...")
+        raise AlgorithmError(f"ab.compiled: {function!r} is not a Python function; give def {_form(memory)}: ...")
     place = place_of(function)
     if isinstance(memory, bool) or not (isinstance(memory, int) and 0 <= memory <= 1_000_000):
         raise AlgorithmError(f"{place}: memory is {memory!r}; give a whole number from 0 to 1000000")
     if memory and asks == "choices":
-        raise AlgorithmError(f'{place}: asks = "choices" is for schedulers without a memory; leave out one of both')
+        raise AlgorithmError(
+            f'{place}: asks = "choices" is only for schedulers without memory; leave out asks or memory'
+        )
     parameters = _parameters(function, place, memory)
     if function.__name__ == "<lambda>":
         raise AlgorithmError(f"{place}: a lambda has no name that a scenario could use; write def {_form(memory)}: ...")
     if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
         what = "async" if inspect.iscoroutinefunction(function) else "yield"
-        raise AlgorithmError(f"{place} uses {what}; return the index of a path, a whole number, or ab.WAIT")
+        raise AlgorithmError(f"{place} uses {what}; return the index of a path (a whole number) or ab.WAIT")
     _refuse_words(function, place)
     return type(
         function.__name__,
@@ -191,7 +193,8 @@ def _parameters(function: FunctionType, place: str, memory: int) -> dict[str, Pa
     for name, argument in list(given.items())[first:]:
         if not isinstance(argument.default, Parameter):
             raise AlgorithmError(
-                f"{place}: the argument {name} is no parameter; write {name}=ab.Parameter(DEFAULT, LEAST, MOST)"
+                f"{place}: the default of the argument {name} is not an ab.Parameter; "
+                f"write {name}=ab.Parameter(DEFAULT, LEAST, MOST)"
                 + ("" if memory else ", or give ab.compiled(memory=...) for numbers to keep")
             )
         if hasattr(Compiled, name):
@@ -226,7 +229,7 @@ def machine_code(cls: type[Compiled]) -> int:
         returned = function.nopython_signatures[0].return_type
         if not isinstance(returned, types.Integer):
             raise AlgorithmError(
-                f"{place} returns {_words(returned)}; return the index of a path, a whole number, or ab.WAIT"
+                f"{place} returns {_words(returned)}; return the index of a path (a whole number) or ab.WAIT"
             )
         pointers = [types.CPointer(kind) for kind in (of_offer, of_path, types.float64, types.int64)]
         offer, rows, reals, flag = pointers

@@ -55,16 +55,20 @@ def same(stored: Mapping[str, Any], folder: Path, python: str) -> str:
     what = f'{kind} = "{name}"'
     remedy = "bring back the code that made the result, or make a new result"
     if now != stored["file_sha256"]:
-        then = stored["file_sha256"]
-        hashes = f"SHA-256 {now and now[:12]}, then {then and then[:12]}"
-        raise AlgorithmError(f"{what}: {file} was changed after the run ({hashes}); {remedy}")
+        hashes = f"SHA-256 now {_short(now)}, then {_short(stored['file_sha256'])}"
+        raise AlgorithmError(f"{what}: {file or 'its code'} was changed after the run ({hashes}); {remedy}")
     same_python = platform.python_version_tuple()[:2] == tuple(python.split(".")[:2])
     if same_python and identity(cls) != stored["sha256"]:
         raise AlgorithmError(
             f"{what}: code that {short_name(name)} uses was changed after the run "
-            f"(SHA-256 {identity(cls)[:12]}, then {stored['sha256'][:12]}); {remedy}"
+            f"(SHA-256 now {_short(identity(cls))}, then {_short(stored['sha256'])}); {remedy}"
         )
     return reference
+
+
+def _short(sha256: str | None) -> str:
+    """The beginning of a hash; a class of a notebook has no file that could have one."""
+    return sha256[:12] if sha256 else "without a file"
 
 
 def _found(stored: Mapping[str, Any], folder: Path) -> str:
@@ -81,7 +85,7 @@ def _found(stored: Mapping[str, Any], folder: Path) -> str:
         raise first
     raise AlgorithmError(
         f'{stored["kind"]} = "{name}": the run needs {file} (SHA-256 {stored["file_sha256"][:12]}): {first}; '
-        "put the file there"
+        "bring back the file with this hash"
     )
 
 
@@ -103,7 +107,9 @@ class StandIn:
     def make(self, *_: object) -> None:
         """Raise AlgorithmError."""
         where = f"the file {self._file}" if self._file else "its class"
-        raise AlgorithmError(f'{self.kind} = "{self.name}" needs {where}, which is not here')
+        raise AlgorithmError(
+            f'{self.kind} = "{self.name}" needs {where}, which is not here; bring it back to run the scenario'
+        )
 
 
 def _file(cls: type) -> Path | None:

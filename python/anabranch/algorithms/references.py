@@ -107,8 +107,8 @@ def value_of(algorithm: "Algorithm | type[Algorithm]") -> str:
     lost = [key for key, value in vars(algorithm).items() if key not in names and fresh.get(key, ...) != value]
     if lost:
         raise AlgorithmError(
-            f"{cls.__qualname__}: a run makes objects of its own, with the parameters of this one, and {lost[0]!r} is "
-            f"none: write `{lost[0]} = ab.Parameter(DEFAULT, LEAST, MOST)` in the class"
+            f"{cls.__qualname__}: a run creates its own objects and copies only the parameters of this one, and "
+            f"{lost[0]!r} is not a parameter: write `{lost[0]} = ab.Parameter(DEFAULT, LEAST, MOST)` in the class"
         )
     given = {name: vars(algorithm)[name] for name in names if name in vars(algorithm)}
     values = "".join(f", {name} = {value!r}" for name, value in given.items())
@@ -161,7 +161,7 @@ def load(reference: str, beside: Path = Path()) -> type[Algorithm]:
         If there is no such file, module or class, if no class is named, or if the module cannot be imported.
     """
     if ":" not in reference and not reference.endswith(".py"):
-        raise AlgorithmError(f'"{reference}" names no class of Python; write file.py:Class or module:Class')
+        raise AlgorithmError(f'"{reference}" does not name a Python class; write file.py:Class or module:Class')
     place, _, name = (reference, "", "") if reference.endswith(".py") else reference.rpartition(":")
     module = _file(place, beside) if place.endswith(".py") else _imported(place, reference)
     if not name:
@@ -223,7 +223,7 @@ def _file(place: str, beside: Path) -> ModuleType:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise AlgorithmError(f"{path} is no file of Python")
+        raise AlgorithmError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     sys.path.insert(0, str(path.parent))

@@ -100,4 +100,4 @@ def guarded(call: Callable[[], T], timeout: float | None) -> T:
     except Late as error:
         notes = [note for e in (error, error.__context__) for note in getattr(e, "__notes__", ())]
     said = f"timeout: not done after {timeout:g} s of wall-clock time{''.join(f', {note}' for note in notes[:1])}"
-    raise RunError(f"{said}; raise the timeout, or fix the loop in the algorithm")
+    raise RunError(f"{said}; let the algorithm return sooner, or raise the timeout")

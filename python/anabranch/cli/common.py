@@ -97,7 +97,7 @@ def spare(target: str, sources: Sequence[str], option: str = "", *, force: bool 
     if file.exists() and any(Path(source).exists() and file.samefile(source) for source in sources):
         raise ResultError(f"{target}: it is one of the captures; name another file to write")
     if not os.access(file if is_direct(target) else file.absolute().parent, os.W_OK):
-        raise ResultError(f"{target}: no permission to write it")
+        raise ResultError(f"{target}: no permission to write it; name another file")
     if option and not force:
         _spare_foreign(file, option)
 
@@ -163,7 +163,9 @@ def read_scenario(file: str, changes: Sequence[str]) -> Scenario:
         try:
             scenario = Scenario.from_toml(sys.stdin.buffer.read().decode("utf-8-sig"), name="<stdin>")
         except UnicodeDecodeError as error:
-            raise click.UsageError(f"standard input is not UTF-8 text (octet {error.start})") from None
+            raise click.UsageError(
+                f"standard input is not UTF-8 text (octet {error.start}); a scenario is a TOML file"
+            ) from None
     else:
         inside = Path(file) / "scenario.toml"
         if inside.is_file():

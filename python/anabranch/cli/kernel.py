@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 @cli.command("compare-kernel")
 @click.argument("file", metavar="SCENARIO")
 @set_option
-@click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True, help="Number of runs on each side.")
+@click.option(
+    "--runs",
+    type=click.IntRange(1, 1000),
+    default=3,
+    show_default=True,
+    help="Number of runs of Linux, and of Anabranch if --vary is given or the scenario has random loss or delay "
+    "variation; else Anabranch runs once.",
+)
 @click.option(
     "--vary",
     metavar="SHARE",
@@ -52,9 +59,8 @@ def compare_kernel(
 ) -> None:
     """Compare runs of SCENARIO by Anabranch and by Linux.
 
-    Both run in virtual time. tools/kernel-oracle/build builds the kernel once: Linux 6.1, or 6.12
-    for the profile linux-6.18. The scenario is used as it is; with
-    `--set connection.profile=linux` the sender follows Linux.
+    Both run in virtual time. tools/kernel-oracle/build builds the kernel once. The kernel is Linux 6.1, or 6.12 for the
+    profile linux-6.18. Anabranch follows Linux only if the profile does: `--set connection.profile=linux`.
     """
     from anabranch.kernel.beside import compare_kernel as compare
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from anabranch.cli.common import Interrupted
 from anabranch.execution import interrupt
+from anabranch.measures import units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +62,7 @@ def search_progress(*, quiet: bool) -> "Iterator[Callable[[int, int, State], Non
     with SweepProgress() as line:
 
         def show(number: int, candidates: int, state: "State") -> None:
-            line.name = f"round {number}, {candidates} candidates"
+            line.name = f"round {number}, {units.count(candidates, 'candidate')}"
             line(state)
 
         yield show
@@ -77,7 +78,7 @@ def twin_progress(*, quiet: bool) -> "Iterator[Watch | None]":
     from anabranch.execution.progress import SweepProgress
 
     def fit(runs: int, apart: float) -> None:
-        sys.stderr.write(f"\rfitting a twin: {runs} runs, {100 * apart:.1f} % apart \x1b[K")
+        sys.stderr.write(f"\rfitting a twin: {units.count(runs, 'run')}, {100 * apart:.1f} % apart \x1b[K")
         sys.stderr.flush()
 
     with SweepProgress(name="trying changes") as line:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     metavar="PATH",
     multiple=True,
     required=True,
-    help='Rate and delay of a path, such as "5 Mbit/s, 100 ms", or a link of `anabranch list links`. More keys may '
-    'follow, such as ", loss 1 %". Repeat it for each path.',
+    help='Rate and one-way delay of a path, such as "5 Mbit/s, 100 ms", or a link of `anabranch list links`. More '
+    'keys may follow, such as ", loss 1 %". Repeat it for each path.',
 )
 @click.option(
     "--goal",
@@ -39,31 +39,34 @@ if TYPE_CHECKING:
 @click.option(
     "--direction",
     type=Choice(["down", "up", "both"]),
-    help="Direction of the data. down: the server sends; up: the client sends.  [default: down]",
+    help="Direction of the data. down: the server sends; up: the client sends; both: both send at once.  [default: "
+    "down]",
 )
 @click.option(
     "--receiver",
     type=Choice(["independent", "coupled"]),
     default="independent",
     show_default=True,
-    help="Receiver. coupled: subflow acknowledgements wait for data order, as in the papers' model; independent: RFC "
-    "8684.",
+    help="Acknowledgement rule of the receiver. coupled: a subflow acknowledges a segment only when the segment is in "
+    "order in the data stream; independent: RFC 8684.",
 )
 @click.option(
     "--transfer",
     metavar="AMOUNT",
-    help='Amount or duration of the transfer, such as "10 MB" or "20 s".  [default: long enough for the paths]',
+    help='Amount or duration of the transfer, such as "10 MB" or "20 s".  [default: a time that suits the paths]',
 )
 @click.option(
     "--budget",
     metavar="TIME",
-    help='Time limit of the search, such as "2 min"; without a unit in seconds.  [default: 30 s; none with --runs]',
+    help='Time limit of the search, such as "2 min"; without a unit in seconds.  [default: 30 s; none with --runs or '
+    "--candidate]",
 )
 @click.option(
     "--runs",
     metavar="N",
     type=int,
-    help="Number of runs after which the search ends. The same N gives the same answer on every machine.",
+    help="Number of runs after which the search ends. In one version, the same N and --seed give the same answer on "
+    "every machine.",
 )
 @click.option("--seed", metavar="N", type=int, default=1, show_default=True, help="First seed.")
 @set_option
@@ -72,8 +75,9 @@ if TYPE_CHECKING:
     "candidates",
     metavar="C",
     multiple=True,
-    help='Compare only given candidates: "coupled, none, min-rtt, 512 kB[, detector=ncr][, backup=path1]" or '
-    '"cubic, none, alone=path0, unlimited". May be repeated.',
+    help="Compare only given candidates, with plain TCP over each path beside them. C has the form "
+    '"coupled, none, min-rtt, 512 kB[, detector=ncr][, backup=path1]" or "cubic, none, alone=path0, unlimited". May be '
+    "repeated.",
 )
 @click.option(
     "--only", metavar="NAME", multiple=True, help="Among algorithms of the same kind, try only NAME. May be repeated."
@@ -107,11 +111,11 @@ def recommend(  # the options of the command
 
     A configuration is a controller, a scheduler, a judge, a detector and a receive buffer, or plain TCP over one path.
 
-    The search tries every scheduler with the default controller, then every controller with the best scheduler. It
+    The search tries the schedulers with the default controller, then the controllers with the best scheduler. It
     compares the best candidate with plain TCP over each path, in pairs of runs with fresh seeds. Then it compares
-    the best candidate with candidates that differ in one part. A recommendation needs narrow intervals and 5 pairs,
-    or 10 if all runs are identical although the scenario is random. Ctrl-C ends the search; its results until then
-    count.
+    the best candidate with candidates that differ in one part. A recommendation needs narrow intervals and 5 pairs of
+    runs, or 10 if all runs are identical although the scenario is random. Ctrl-C ends the search; its results until
+    then count.
     """
     from anabranch.recommendation.command import budget_seconds
     from anabranch.recommendation.result import recommend as found_by

@@ -51,7 +51,7 @@ at."""
 def demo(out: str, force: bool) -> int:
     """Run an example over two heterogeneous links.
 
-    Writes a table, pictures and a report.
+    Prints a table; writes pictures and a report.
     """
     scenario = Scenario.two_path("5 Mbit/s, 100 ms", "2 Mbit/s, 10 ms", transfer="20 MB")
     return _run(scenario.set("title", say.DEMO_TITLE()), out=out, force=force)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     "--algorithm",
     "kind",
     type=Choice(KINDS),
-    help="Print a short file of Python with such an algorithm instead.",
+    help="Print a short Python file with an algorithm of this kind instead.",
 )
 def new(as_sweep: bool, kind: str | None) -> None:
     """Print a commented scenario as a starting point."""
@@ -98,18 +98,19 @@ def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str,
 @click.option(
     "--gaps",
     metavar="WHAT",
-    help="What missing rows mean: refuse the file, zero (no rate, or loss) or hold (last value).  [default: refuse]",
+    help="What a gap in the rows means. refuse: an error; zero: no rate, or loss; hold: the last value.  [default: "
+    "refuse]",
 )
 @click.option("--from", "begin", metavar="TIME", help="Start of the part to import.  [default: 0 s]")
 @click.option("--length", metavar="TIME", help="Length of the part to import.  [default: to the end]")
 @click.option(
-    "--resolution", metavar="TIME", help="Leave out changes of the delay that are smaller.  [default: 500 us]"
+    "--resolution", metavar="TIME", help="Leave out changes of the delay that are smaller than TIME.  [default: 500 us]"
 )
 def import_trace(file: str, kind: str, where: tuple[str, ...], **options: str | None) -> None:
     """Convert the measurements in FILE for a link of a scenario.
 
-    Rates become a file for `trace`. Round-trip times and profiles become keys of a [[path]], in TOML. For a
-    table, columns that were not used are listed on standard error; for goodput and ping, also those that were used.
+    Rates become a file for the key `trace`. Round-trip times and profiles become keys of a [[path]], in TOML. If FILE
+    is a table, standard error lists its columns that were not used; for goodput and ping, also those that were used.
     """
     from anabranch import traces
 
@@ -164,6 +165,7 @@ def _check_sweep(file: str, *, as_json: bool) -> None:
     with interrupt.raising():
         found = estimate(plan)
     refused = [cell for cell in plan.distinct if cell.error]
+    all_refused = sum(bool(cell.error) for cell in plan.cells)
     if as_json:
         told = {
             "axes": {name: [point.label for point in points] for name, points in plan.axes.items()},
@@ -188,7 +190,7 @@ def _check_sweep(file: str, *, as_json: bool) -> None:
         click.echo(say.REPEATED(count=same))
     if refused:
         first = visible(by_axis(refused[0], plan.axes).splitlines()[0])
-        click.echo(say.REFUSED(count=len(refused), cells=len(plan.cells), error=first))
+        click.echo(say.REFUSED(count=all_refused, cells=len(plan.cells), error=first))
 
 
 def _long(found: "Estimate") -> str:

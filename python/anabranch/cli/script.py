@@ -51,7 +51,7 @@ def script(
     """
     from anabranch.packetdrill import script as scripts
 
-    words = dict(key_and_value(define) for define in defines)
+    words = dict(key_and_value(define, "--define", "MSS=1460") for define in defines)
     outcomes = []
     for file in files:
         outcome = scripts.run(file, profile=profile, over_mptcp=over_mptcp, tolerance=tolerance, defines=words)

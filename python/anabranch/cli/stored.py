@@ -73,9 +73,8 @@ def plot(
     """Draw the figures of the result or the sweep in DIR again.
 
     Without options, the report is written again, too. A figure of a sweep is a measure (such as completion_s), cdf or
-    over_time. Without --over and --by, one axis of the sweep is horizontal
-    and the values of another one are lines or bars. The combinations of the other axes have panels of their own, at
-    most nine.
+    over_time. Without --over and --by, one axis of the sweep is horizontal and the values of another one are lines or
+    bars. The combinations of the other axes have panels of their own, at most nine.
     """
     from anabranch.cli.redraw import files, wanted
     from anabranch.plots.size import LookError
@@ -174,6 +173,11 @@ def _why_differs(stored: "RunData", again: "RunData", *, touched: bool) -> str:
         return say.OTHER_TEXT()
     if _maker(stored) != _maker(again):
         return say.OTHER_VERSION(then=_maker(stored), now=_maker(again))
+    commit = stored.provenance.commit
+    if not commit or commit.endswith("-dirty"):
+        return say.OTHER_PROGRAM(then=_maker(stored))
+    if stored.provenance.algorithms:
+        return say.OWN_ALGORITHM(name=stored.provenance.algorithms[0]["name"])
     return say.FAULT()
 
 

@@ -17,7 +17,9 @@ from anabranch.sentences import tools as say
 @cli.command()
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option("--list", "as_list", is_flag=True, help="List the studies and exit.")
-@click.option("--quick", is_flag=True, help="Use one seed and make only the main tables and figures. Takes seconds.")
+@click.option(
+    "--quick", is_flag=True, help="Use one seed and make only the main tables and figures. Takes seconds to a minute."
+)
 @click.option(
     "--only", metavar="NAME", multiple=True, help="Make only this table or figure, such as fig-10. May be repeated."
 )
@@ -40,12 +42,11 @@ def study(
     wide: bool,
     quiet: bool,
 ) -> None:
-    """Repeat experiments of a paper and compare its numbers.
+    """Repeat the experiments of a study.
 
-    NAME is a study of --list, or `all`. Runs that are in DIR already are not repeated, so the same command continues an
-    interrupted study. With --format markdown or latex, DIR/tables has the tables in this format,
-    too. With --format and --only, the
-    tables are printed.
+    A study repeats a paper and compares its numbers, or answers a question. NAME is a study of --list, or `all`. Runs
+    that are in DIR already are not repeated, so the same command continues an interrupted study. With --format markdown
+    or latex, DIR/tables has the tables in this format, too. With --format and --only, the tables are printed.
     """
     from anabranch import studies
 

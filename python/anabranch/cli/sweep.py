@@ -64,8 +64,8 @@ def sweep(
 ) -> int:
     """Run a scenario with all combinations of values in SWEEP.
 
-    SWEEP is a TOML file, or the folder of a sweep that is to be repeated. Files are written only with --out. If the
-    sweep was interrupted, the same command continues it.
+    SWEEP is a TOML file, or the folder of a sweep that is to be repeated. Files are written only with --out. If a sweep
+    with --out was interrupted, the same command continues it.
     """
     from anabranch.sweeps.document import read
     from anabranch.sweeps.task import FAILED, REFUSED
@@ -81,8 +81,10 @@ def sweep(
     axis, _, value = (compare or "").partition("=")
     if compare is not None and value not in {str(point.label) for point in plan.axes.get(axis, ())}:
         known = [f"{name}={point.label}" for name, points in plan.axes.items() for point in points]
+        if not known:
+            raise click.UsageError("--compare: the sweep has no axes; leave it out")
         near = hint(compare, known)
-        raise click.UsageError(f"--compare: {compare!r} is no value of an axis{near}; values: {', '.join(known)}")
+        raise click.UsageError(f"--compare: {compare!r} is not a value of an axis{near}; values: {', '.join(known)}")
     with contextlib.ExitStack() as stack:
         client = None
         if dask is not None:
@@ -188,7 +190,8 @@ def query(directory: str, statement: str, as_csv: bool, form: str | None, wide: 
     """Query the sweep in DIR with SQL.
 
     The tables are `runs` (one row per run), `subflows` (one row per run and subflow) and `cells` (one row per cell).
-    The statement "describe runs" shows the columns of a table.
+    The table `texts` has the summary and the series of each run as JSON. The statement "describe runs" shows the
+    columns of a table.
     """
     if as_csv and form is not None:
         raise click.UsageError("--csv and --format: give only one of them")

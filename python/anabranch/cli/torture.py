@@ -31,7 +31,7 @@ _MOST = 2**63 - 1
 @click.option("--first", is_flag=True, help="Stop at the first failure.")
 @click.option("--table", metavar="FILE", help="Write which features occurred, alone and in pairs, to FILE as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
-@click.option("--quiet", is_flag=True, help="Print no progress line, and nothing at all unless a run fails.")
+@click.option("--quiet", is_flag=True, help="Print no progress line, and no text unless a run fails.")
 def torture(
     file: str | None,
     runs: int,

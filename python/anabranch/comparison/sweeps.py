@@ -62,7 +62,7 @@ def compared(ours: SweepData, theirs: SweepData, names: tuple[str, str], measure
     first, second = names
     sweeps = [ours, theirs]
     if set(ours.axes) != set(theirs.axes):
-        axes = [", ".join(sweep.axes) for sweep in sweeps]
+        axes = [", ".join(sweep.axes) or say.NO_AXES for sweep in sweeps]
         raise ResultError(say.OTHER_AXES(first=first, second=second, ours=axes[0], theirs=axes[1]))
     places = [_places(sweep, ours.axes) for sweep in sweeps]
     cells = [cell for cell in places[0] if cell in places[1]]

@@ -256,7 +256,7 @@ def takes(octets: int, runs: int, processors: int) -> str:
     """Say what `runs` of Linux will take.
 
     >>> takes(150_000_000, 3, 2)
-    'Linux takes about 22 s for a run of 150 MB; 2 runs run in parallel: about 44 s'
+    'Linux takes about 22 s of wall-clock time for a run of 150 MB; 2 runs at a time: about 44 s in all'
     """
     each = BOOT + octets / OCTETS_A_SECOND
     rounds = math.ceil(runs / processors)

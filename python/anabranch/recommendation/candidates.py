@@ -375,7 +375,9 @@ def read(text: str, names: Sequence[str] = ()) -> Candidate:
         raise ScenarioError(say.WRONG_CANDIDATE(text=repr(text), form=say.FORM, example=example))
     controller, judge, scheduler, buffer = parts[:4]
     key, equals, alone = (part.strip() for part in scheduler.partition("="))
-    if equals and (key != "alone" or not alone or "backup" in more):
+    if key == "alone" and alone and "backup" in more:
+        raise ScenarioError(say.ALONE_AND_BACKUP(text=repr(text)))
+    if equals and (key != "alone" or not alone):
         raise ScenarioError(say.NO_SCHEDULER(text=repr(text), scheduler=repr(scheduler), form=say.FORM))
     found = Candidate(controller, judge, "" if equals else scheduler, buffer, more.get("detector", ""), alone)
     found = found._replace(backup=more.get("backup", ""))

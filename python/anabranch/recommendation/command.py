@@ -4,6 +4,7 @@ import contextlib
 import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from anabranch import _core
 from anabranch.measures import units
@@ -40,7 +41,7 @@ def scenario(
     changes = changes or {}
     for change in changes:
         if change.strip() in _SEARCHED:
-            raise ScenarioError(say.SEARCHED_KEY(key=change))
+            raise ScenarioError(_searched(change))
     way = (
         {} if direction is None and "transfer.direction" in changes else {"transfer.direction": direction or DIRECTION}
     )
@@ -53,6 +54,15 @@ def scenario(
 
     base = made(transfer or "10 MB")
     return made(chosen(base)) if transfer is None and not _says_transfer(changes) else base
+
+
+def _searched(key: str) -> str:
+    """Why a key cannot be set, and what to do instead."""
+    example = {"receive_buffer": "350 kB", "paths": UNLIMITED}.get(key.strip().removeprefix("connection."))
+    if example is None:
+        return say.SEARCHED_KEY(key=key)
+    path = "alone=path0" if key.strip() == "connection.paths" else "min-rtt"
+    return say.SEARCHED_VALUE(key=key, example=repr(f"coupled, none, {path}, {example}"))
 
 
 def _varied(base: Scenario, paths: Sequence[str]) -> dict[str, Value]:
@@ -144,8 +154,18 @@ def words(
     return out
 
 
-def again(asked: Sequence[str], runs: int | None, seed: int, seeds: int | None) -> str:
-    """Return the command that gives the same answer: with the number of runs, if they are not all; with the seeds."""
+def again(asked: Sequence[str] | Mapping[str, Any], runs: int | None, seed: int, seeds: int | None) -> str:
+    """Return the command that gives the same answer: with the number of runs, if they are not all; with the seeds.
+
+    Of a scenario, which the command does not take, it is the call in Python.
+
+    >>> again({"goal": "memory", "only": []}, 60, 2, None)
+    "anabranch.recommend(scenario, goal='memory', runs=60, seed=2)"
+    """
+    if isinstance(asked, Mapping):
+        given = {**asked, "runs": runs, "seed": None if seed == 1 else seed, "seeds": seeds}
+        words = [f"{name}={value!r}" for name, value in given.items() if value not in (None, [])]
+        return f"anabranch.recommend({', '.join(['scenario', *words])})"
     out = [*asked, *(["--seed", str(seed)] if seed != 1 else [])]
     out += ["--runs", str(runs)] if runs is not None else []
     return shlex.join([*out, *(["--seeds", str(seeds)] if seeds is not None else [])])

@@ -12,6 +12,7 @@ from anabranch.recommendation.candidates import (
     Measure,
     greedy,
     margin,
+    simplicity,
 )
 from anabranch.recommendation.ledger import INTERRUPT, TIME
 from anabranch.recommendation.pairs import WIDEST, Comparison, Difference
@@ -82,7 +83,9 @@ def _against(comparison: Comparison, best: Candidate) -> list[str]:
     base = comparison.baseline()
     if base is not None and base != best:
         differences = _differs(comparison, best, base)
-        lines.append(say.AGAINST_BEST_PATH(candidate=base.label, differences=differences))
+        # A recommendation of plain TCP may be over this path itself, with another controller.
+        against = say.AGAINST if best.alone else say.AGAINST_BEST_PATH
+        lines.append(against(candidate=base.label, differences=differences))
     others = [one for one in comparison.runs if one not in (best, base) and (best.alone or not one.alone)]
     for one in others:
         if comparison.difference(best, one).verdict:
@@ -149,18 +152,26 @@ def _verdict(comparison: Comparison, first: Candidate, second: Candidate, measur
 
 
 def _no_different(comparison: Comparison, best: Candidate) -> list[str]:
-    """Who cannot be told from the answer."""
-    goal = comparison.goal
+    """Who cannot be told from the answer.
+
+    A simpler one is not the answer if it can be told from the candidate with the best mean, and the answer cannot.
+    """
+    goal, first = comparison.goal, comparison.able()[0]
     same = [one for one in comparison.able() if one != best and comparison.difference(best, one).verdict == 0]
-    parts = [
-        say.NOT_DISTINCT_ONE(
+    parts: dict[bool, list[str]] = {False: [], True: []}
+    for one in same:
+        told = say.NOT_DISTINCT_ONE(
             candidate=one.label,
             difference=_short(comparison.difference(one, best), goal),
             verdict=_verdict(comparison, one, best, goal),
         )
-        for one in same
-    ]
-    return [say.NOT_DISTINCT(measure=goal.title, candidates="; ".join(parts))] if parts else []
+        parts[one != first and simplicity(one) < simplicity(best)].append(told)
+    lines = [say.NOT_DISTINCT(measure=goal.title, candidates="; ".join(parts[False]))] if parts[False] else []
+    if parts[True]:
+        verdict = say.WORSE() if comparison.exact else say.SURELY_WORSE()
+        told = "; ".join(parts[True])
+        lines.append(say.NOT_DISTINCT_SIMPLER(measure=goal.title, verdict=verdict, best=first.label, candidates=told))
+    return lines
 
 
 def _short(found: Difference, measure: Measure) -> str:
@@ -179,11 +190,15 @@ def _unable(comparison: Comparison) -> list[str]:
 
 
 def _default(found: Found, comparison: Comparison) -> list[str]:
-    """That the default configuration was not compared, if it was not."""
+    """That the configuration that the search started from was not compared, if it was not, and why."""
     default = found.default
     if default is None or default in comparison.runs:
         return []
-    return [say.NO_DEFAULT(candidate=default.label)]
+    if error := found.ledger.failed.get((default, 1.0)):
+        return [say.NO_DEFAULT_FAILED(candidate=default.label, error=error.splitlines()[0].rstrip("."))]
+    answered = (one.comparison for one in found.finals if one.comparison.lacks() is None)
+    earlier = any(default in one.runs for one in answered)
+    return [(say.NO_DEFAULT_EARLIER if earlier else say.NO_DEFAULT)(candidate=default.label)]
 
 
 def _chance(comparison: Comparison) -> list[str]:
@@ -209,7 +224,7 @@ def _alike(found: Found) -> list[str]:
                 alike = [one for one in group if one == first._replace(**{kind: getattr(one, kind)})]
                 values = [getattr(one, kind) or "default" for one in alike]
                 if len(values) > 1:
-                    notes.append(say.FIRST_LOOK(same=said(kind, values, 1, choices, whole=False)))
+                    notes.append(say.FIRST_LOOK(seed=found.seed, same=said(kind, values, 1, choices, whole=False)))
     return list(dict.fromkeys(notes))
 
 
@@ -273,9 +288,12 @@ def _why(found: Found) -> str:
     if lack is None or lack.wide is None:
         return say.FEW_PAIRS(pairs=len(comparison.seeds), needed=lack.pairs if lack else 0)
     wide = lack.wide
+    base = comparison.baseline()
     return say.WIDE(
+        measure=wide.measure.title,
         candidate=wide.chosen.label,
         other=wide.rival.label,
+        baseline=(wide.rival if base is None or wide.measure != GOODPUT else base).label,
         difference=_short(comparison.difference(wide.chosen, wide.rival, wide.measure), wide.measure),
         share=f"{100 * WIDEST:.0f} %",
         reference=say.SHORT(value=wide.measure.shown(wide.reference), unit=wide.measure.unit),

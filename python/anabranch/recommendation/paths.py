@@ -43,6 +43,8 @@ class Path(NamedTuple):
         The queue as the scenario has it.
     kind : str
         What kind of link it is and its rate.
+    radio : bool
+        The delays are estimates, since a station contends for its radio.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Path(NamedTuple):
     queue: float
     said: str
     kind: str
+    radio: bool = False
 
     @property
     def round_trip(self) -> float:
@@ -70,9 +73,10 @@ class Path(NamedTuple):
         return (2 + doublings) * (self.round_trip + self.full)
 
     def __str__(self) -> str:
-        delay = say.PATH_DELAY(delay=units.time(self.there))
-        if self.there != self.back:
-            delay = say.PATH_DELAYS(up=units.time(self.there), down=units.time(self.back))
+        there, back = units.time(self.there), units.time(self.back)
+        if self.radio:
+            there, back = say.ABOUT(rate=there), say.ABOUT(rate=back)
+        delay = say.PATH_DELAY(delay=there) if self.there == self.back else say.PATH_DELAYS(up=there, down=back)
         return say.PATH(kind=self.kind, delay=delay, queue=self.said, time=units.time(self.full))
 
 
@@ -96,7 +100,7 @@ def _path(link: Mapping[str, Any], way: str) -> Path:
         distance = units.significant(wifi["distance_m"])
         kind = say.PATH_RADIO(standard=wifi["standard"], distance=distance, rate=carries)
         size = wifi["queue_packets"]
-        return Path(link["name"], rate, there, back, size * PACKET, say.PACKETS(count=size), kind)
+        return Path(link["name"], rate, there, back, size * PACKET, say.PACKETS(count=size), kind, radio=True)
     count, octets = side["queue_packets"], side["queue_bytes"]
     limits = [(count * PACKET, say.PACKETS(count=count))] if count is not None else []
     limits += [(octets, units.octets(octets))] if octets is not None else []
@@ -147,11 +151,12 @@ def too_short(scenario: Scenario) -> str:
     found = paths(scenario)
     slowest = max(found, key=lambda path: path.slow_start)
     octets, seconds = transfer.get("extent_bytes"), transfer.get("extent_s")
+    told = say.TOO_SHORT_TIME if octets is None else say.TOO_SHORT
     if octets is not None:
         seconds = 8 * octets / sum(path.rate for path in found)
     if seconds is None or seconds >= _SLOW_STARTS / 2 * slowest.slow_start:
         return ""
-    return say.TOO_SHORT(
+    return told(
         time=units.time(seconds),
         path=slowest.name,
         slow_start=units.time(slowest.slow_start),
@@ -165,11 +170,18 @@ def with_queues(scenario: Scenario, factor: float) -> Scenario:
     for i, link in enumerate(scenario.check()["links"]):
         if link.get("wifi"):
             changes[f"path.{i}.wifi.queue"] = f"{_times(link['wifi']['queue_packets'], factor)} packets"
-        elif link["up"]["queue_packets"] is not None:
-            changes[f"path.{i}.queue"] = f"{_times(link['up']['queue_packets'], factor)} packets"
         else:
-            changes[f"path.{i}.queue"] = f"{_times(link['up']['queue_bytes'], factor)} B"
+            up, down = (_queue(link[way], factor) for way in ("up", "down"))
+            alike = up == down
+            changes |= {f"path.{i}.queue": up} if alike else {f"path.{i}.queue_up": up, f"path.{i}.queue_down": down}
     return scenario.set(changes)
+
+
+def _queue(side: Mapping[str, Any], factor: float) -> str:
+    """The queue of one direction, so many times its size."""
+    if side["queue_packets"] is not None:
+        return f"{_times(side['queue_packets'], factor)} packets"
+    return f"{_times(side['queue_bytes'], factor)} B"
 
 
 def _times(size: int, factor: float) -> int:

@@ -165,20 +165,23 @@ def recommend(
     if isinstance(paths, Scenario):
         if direction is not None or transfer is not None or receiver is not None or changes:
             raise ScenarioError(say.SCENARIO_AND_MORE())
-        base, asked = paths, ["anabranch", "recommend", "..."]
+        base = paths
     else:
         several = [paths] if isinstance(paths, str) else list(paths)
         if not several:
             raise ScenarioError(say.WITHOUT_PATH())
         receiver = receiver or "independent"
         base = command.scenario(several, transfer, receiver, direction, changes)
-        asked = command.words(several, transfer, receiver, direction, changes, goal, base)
     base, only = _with_classes(base, only)
     _check(base, goal, candidates, seeds, only, without)
     limit = command.checked(budget, runs, seed)
     names = [path.name for path in described(base)]
-    for option, values in (("--only", only), ("--without", without), ("--candidate", candidates)):
-        asked += [word for value in values for word in (option, value)]
+    named = {"only": list(only), "without": list(without), "candidates": list(candidates)}
+    asked: Sequence[str] | Mapping[str, Any] = {"goal": None if goal == "throughput" else goal, **named}
+    if not isinstance(paths, Scenario):
+        words = command.words(several, transfer, receiver or "independent", direction, changes, goal, base)
+        options = zip(("--only", "--without", "--candidate"), named.values(), strict=True)
+        asked = [*words, *(word for option, values in options for value in values for word in (option, value))]
     what: Any = [read(one, names) for one in candidates] if candidates else choices(base, only, without)
     number = (seeds or command.SEEDS) if candidates else None
     with bar(None, "recommend") if progress is None else nullcontext() as shown:

@@ -1,7 +1,7 @@
 """What a search found, as one JSON object. Text, report and notebook are made of nothing else."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anabranch import _core
@@ -15,15 +15,15 @@ from anabranch.recommendation.search import LOOKS, Found
 from anabranch.sweeps.chance import nothing_random
 
 
-def summary(found: Found, asked: Sequence[str], seeds: int | None = None) -> dict[str, Any]:
+def summary(found: Found, asked: Sequence[str] | Mapping[str, Any], seeds: int | None = None) -> dict[str, Any]:
     """Return the object of ``anabranch recommend --json``; docs/columns.md defines its fields.
 
     Parameters
     ----------
     found : Found
         What a search found.
-    asked : sequence of str
-        The command without its limits.
+    asked : sequence of str, or mapping
+        The command without its limits; of a scenario, the arguments of the call in Python.
     seeds : int, optional
         Seeds of given candidates.
     """

@@ -50,9 +50,9 @@ def text(summary: Mapping[str, Any], width: int = 80, table: int | None = None) 
         caption = _wrapped(_caption(summary["comparison"]), width, "")
         parts.append("\n".join([caption, "", *compared(summary["comparison"]).text(table)]))
     elif summary["first_look"]:
-        caption = _wrapped(say.LOOKED(seed=summary["seed"]), width, "")
-        parts.append("\n".join([caption, "", *looked(summary, _SHOWN).text(table)]))
-    parts.append(f"{say.AGAIN}\n  {summary['command']}")
+        parts.append("\n".join([_wrapped(_looked(summary), width, ""), "", *looked(summary, _SHOWN).text(table)]))
+    if summary["runs"]:
+        parts.append(f"{say.AGAIN}\n  {summary['command']}")
     parts.append(_wrapped(say.NOT_TRIED(), width, ""))
     return "\n\n".join(parts)
 
@@ -72,6 +72,15 @@ def _caption(comparison: Mapping[str, Any]) -> str:
     if comparison["identical"]:
         return say.COMPARED_IDENTICAL(identical=comparison["identical"])
     return say.COMPARED(runs=say.SPENT(runs=comparison["pairs"]))
+
+
+def _looked(summary: Mapping[str, Any]) -> str:
+    """The caption of the table of a first look."""
+    number = len(summary["first_look"])
+    if number <= _SHOWN:
+        return say.LOOKED(seed=summary["seed"])
+    measure = GOALS[summary["goal"]].title
+    return say.LOOKED_SOME(seed=summary["seed"], shown=_SHOWN, looked=number, measure=measure)
 
 
 def _candidate(row: Mapping[str, Any]) -> Candidate:

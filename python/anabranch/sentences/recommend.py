@@ -25,7 +25,8 @@ PATH_DELAY = Phrase("{delay} one way")
 PATH_DELAYS = Phrase("{up} up and {down} down")
 PATH_RADIO = Phrase("{standard}, {distance!n} m, {rate}")
 ABOUT = Phrase("about {rate}")
-PACKETS = Phrase("{count!n} packets")
+"""A rate, or a delay, that depends on the radio."""
+PACKETS = Phrase("{count!n} {count:packet|packets}")
 """A queue as a scenario has it."""
 RECOMMENDED = Phrase("recommended: {candidate}")
 
@@ -46,14 +47,16 @@ LABEL_BUFFER = Phrase("buffer {size}")
 RESULT = Sentence("Result: {values} ({runs}).")
 RESULT_AMONG = Sentence("Result: {values} ({runs}). Only candidates with {share} of the best goodput or more qualify.")
 VALUE = Phrase("{measure} {value!n} {unit}")
-AGAINST_BEST_PATH = Sentence("Compared with plain TCP over the best path ({candidate}): {differences}.")
+AGAINST_BEST_PATH = Sentence(
+    "Compared with plain TCP over the path with the highest goodput ({candidate}): {differences}."
+)
 AGAINST = Sentence("Compared with {candidate}: {differences}.")
 DIFFERENCE = Phrase("{measure} {value!n} {unit} ({details}), {verdict}")
 DIFFERENCE_SHARE = Phrase("{share!n} %")
 DIFFERENCE_INTERVAL = Phrase("95 % interval {low!n} to {high!n} {unit}")
 DIFFERENCE_EXACT = Phrase("exact")
 DIFFERENCE_PAIRS = Phrase("{pairs!n} {pairs:pair|pairs}")
-DIFFERENCE_IDENTICAL = Phrase("{pairs!n} {pairs:pair|pairs}, {identical!n} identical")
+DIFFERENCE_IDENTICAL = Phrase("{identical!n} identical pairs, counted as {pairs!n} {pairs:pair|pairs}")
 SHORT = Phrase("{value!n} {unit}")
 SHORT_INTERVAL = Phrase("{value!n} {unit}, 95 % interval {low!n} to {high!n} {unit}")
 SURELY_BETTER = Phrase("surely better")
@@ -62,12 +65,24 @@ BETTER = Phrase("better")
 WORSE = Phrase("worse")
 TOO_SMALL = Phrase("too small to count")
 NOT_SURE = Phrase("not sure")
-NOT_SURE_CORRECTED = Phrase("not sure after the correction for all pairs of {candidates!n} candidates")
+NOT_SURE_CORRECTED = Phrase("not sure after Holm's correction for all pairs of {candidates!n} candidates")
 NOT_DISTINCT = Sentence("Not distinguishable from the recommendation by {measure}, but less simple: {candidates}.")
+NOT_DISTINCT_SIMPLER = Sentence(
+    "Simpler and not distinguishable from the recommendation by {measure}, but {verdict} than the best candidate "
+    "({best}): {candidates}."
+)
 NOT_DISTINCT_ONE = Phrase("{candidate} ({difference}; {verdict})")
-UNABLE = Sentence("Excluded, because they have less than {share} of the best goodput: {candidates}.")
+UNABLE = Sentence("Excluded for less than {share} of the best goodput: {candidates}.")
 NO_DEFAULT = Sentence(
-    "The default ({candidate}) is not part of this comparison; more runs (`--runs`, `--budget`) would add it."
+    "The configuration that the search started from ({candidate}) is not part of this comparison; more runs "
+    "(`--runs`, `--budget`) would add it."
+)
+NO_DEFAULT_EARLIER = Sentence(
+    "The configuration that the search started from ({candidate}) is not part of this comparison, but was part of an "
+    "earlier one."
+)
+NO_DEFAULT_FAILED = Sentence(
+    "The configuration that the search started from ({candidate}) is not part of this comparison: {error}."
 )
 NOTHING_RANDOM = Sentence(
     "Nothing in the scenario is random: {seeds!n} seeds gave the same run, so the differences are exact."
@@ -76,31 +91,35 @@ NO_CHANCE = Sentence(
     "Chance changed nothing in these runs: {seeds!n} seeds gave the same run, so the differences have no interval."
 )
 TOO_SHORT = Sentence(
-    "The transfer is short: at full rate it takes {time}, but slow start on {path} alone takes {slow_start}. "
-    "Use --transfer '{enough}' or longer."
+    "The transfer is short: at the full rate of all paths it takes {time}, and slow start on {path} takes about "
+    "{slow_start}. Use a transfer of {enough} or longer (`--transfer '{enough}'`)."
 )
-FIRST_LOOK = Sentence("First look: {same}")
+TOO_SHORT_TIME = Sentence(
+    "The transfer is short: it lasts {time}, and slow start on {path} takes about {slow_start}. Use a transfer of "
+    "{enough} or longer (`--transfer '{enough}'`)."
+)
+FIRST_LOOK = Sentence("With seed {seed!n}: {same}")
 GREEDY = Sentence(
     "{controller} takes more than one connection's share where paths share a bottleneck, contrary to RFC 6356. "
     "No other traffic was simulated."
 )
 QUEUES_QUARTER = Phrase("a quarter of the queue lengths ({queues})")
 QUEUES_TIMES = Phrase("{factor!n} times the queue lengths ({queues})")
-QUEUES_NO_RESULT = Sentence("With {queues}: no result.")
+QUEUES_NO_RESULT = Sentence("With {queues}: no result, because a run of the recommendation failed.")
 QUEUES_UNABLE = Sentence("With {queues}: {value}, but less than {share} of the best goodput with these queues.")
 QUEUES_BEST = Sentence(
-    "With {queues}: {value}; none of the {candidates!n} {candidates:candidate|candidates} tried with these "
-    "queues is surely better."
+    "With {queues}: {value}; no other candidate is surely better ({candidates!n} {candidates:candidate|candidates} "
+    "tried with these queues)."
 )
 QUEUES_BETTER = Sentence("With {queues}: {value}; {candidate} is {verdict} with these queues ({difference}).")
 RESTS = Sentence(
-    "The answer rests on {runs!n} {runs:run|runs}: {seeds!n} {seeds:seed|seeds} for each of {candidates!n} "
-    "{candidates:candidate|candidates} in the comparison."
+    "The answer rests on a comparison of {candidates!n} {candidates:candidate|candidates} with {seeds!n} "
+    "{seeds:seed|seeds} each. {runs!n} {runs:run was|runs were} made in all."
 )
 RESTS_FIRST_LOOK = Sentence(
-    "The answer rests on {runs!n} {runs:run|runs}: {seeds!n} {seeds:seed|seeds} for each of {candidates!n} "
-    "{candidates:candidate|candidates} in the comparison, and {looks!n} {looks:run|runs} of {looked!n} "
-    "{looked:candidate|candidates} in the first look."
+    "The answer rests on a comparison of {candidates!n} {candidates:candidate|candidates} with {seeds!n} "
+    "{seeds:seed|seeds} each. The first look had {looks!n} {looks:run|runs} of {looked!n} "
+    "{looked:candidate|candidates}; {runs!n} {runs:run was|runs were} made in all."
 )
 
 # No answer.
@@ -111,17 +130,26 @@ SPENT = Phrase("{runs!n} {runs:run|runs}")
 SPENT_TIME = Phrase("{time} ({runs!n} {runs:run|runs})")
 TRY = Sentence("Try {option}.")
 STILL_LOOKING = Phrase(
-    "the first look has not yet run every candidate; first look and comparison need about {runs!n} runs"
+    "the first look at the candidates is not complete; first look and comparison need about {runs!n} runs"
 )
-NO_RIVAL = Phrase("there is no other candidate to compare with")
+NO_RIVAL = Phrase("there are fewer than two candidates to compare")
 FEW_PAIRS = Phrase("{pairs!n} {pairs:pair was|pairs were} run, and a recommendation needs {needed!n} pairs")
-WIDE = Phrase("{candidate} against {other} is {difference}: the interval is wider than {share} of {reference}")
+WIDE = Phrase(
+    "{measure} of ({candidate}) minus {measure} of ({other}) is {difference}; this interval is wider than {share} of "
+    "the mean of ({baseline}), {reference}"
+)
 
 # Tables, and what stands below them.
 
 COMPARED = Phrase("{runs} of each candidate; differences from the first row, in pairs of runs with the same seed:")
-COMPARED_IDENTICAL = Phrase("1 run of each candidate ({identical!n} identical); differences from the first row:")
-LOOKED = Phrase("first look: one run of each candidate with seed {seed!n}, to choose the candidates of the comparison:")
+COMPARED_IDENTICAL = Phrase(
+    "{identical!n} identical runs of each candidate, counted as one; differences from the first row:"
+)
+LOOKED = Phrase("one run of each candidate with seed {seed!n}; by these runs a search chooses whom to compare:")
+LOOKED_SOME = Phrase(
+    "one run of each candidate with seed {seed!n}, the first {shown!n} of {looked!n} candidates by {measure}; by these "
+    "runs a search chooses whom to compare:"
+)
 COLUMN_CANDIDATE = Phrase("candidate")
 COLUMN_DIFFERENCE = (Phrase("differ-"), Phrase("ence"))
 COLUMN_INTERVAL = (Phrase("95 %"), Phrase("+-"))
@@ -138,9 +166,9 @@ NOT_TRIED = Sentence(
 
 REPORT_TITLE = Phrase("Recommendation for {paths}")
 REPORT_QUEUES = Phrase("With queues of {queues}")
-REPORT_LOOK = Phrase("The first look")
+REPORT_LOOK = Phrase("Runs with the first seed")
 REPORT_LOOK_CAPTION = Sentence(
-    "One run of each candidate with seed {seed!n}, to choose the candidates of the comparison."
+    "One run of each candidate with seed {seed!n}. By these runs, its first look, a search chooses whom to compare."
 )
 REPORT_LEFT_OUT = Phrase("Left out")
 REPORT_LEFT_OUT_HEAD = (Phrase("what"), Phrase("why"))
@@ -150,19 +178,25 @@ REPORT_AGAIN = Phrase("to get the same answer again")
 # Errors; the first line says what is wrong, a second one the remedy.
 
 NO_ANSWER_YET = Phrase("no answer")
-WRONG_CANDIDATE = Phrase("--candidate: {text} is not {form}\n  write it such as {example}")
-FORM = Phrase("CONTROLLER, JUDGE, SCHEDULER or alone=PATH, BUFFER[, detector=NAME][, backup=PATH]")
+WRONG_CANDIDATE = Phrase("--candidate: {text} does not have the form {form}\n  example: {example}")
+FORM = Phrase("CONTROLLER, JUDGE, SCHEDULER|alone=PATH, BUFFER[, detector=NAME][, backup=PATH]")
 NO_SCHEDULER = Phrase("--candidate: {text}: {scheduler} is not a scheduler\n  write {form}")
+ALONE_AND_BACKUP = Phrase("--candidate: {text}: one path alone has no backup\n  leave out alone=PATH or backup=PATH")
 NO_PATH = Phrase("--candidate: {text}: no path is called {path}; paths: {paths}")
 NOTHING_TO_TRY = Phrase("no {kind} to try: {why}")
-NOTHING_LEFT = Phrase("--only and --without leave nothing")
+NOTHING_LEFT = Phrase("--only and --without leave none; leave out one of their names")
 UNKNOWN_NAME = Phrase("{option}: no {kinds} is called {name}\n  {remedy}")
 OF_CANDIDATE = Phrase("--candidate: {text}")
 KINDS = Phrase("{kinds} or {kind}")
 DID_YOU_MEAN = Phrase("did you mean {names}?")
 LIST_SHOWS_ALL = Phrase("`anabranch list` shows all")
 SEARCHED_KEY = Phrase(
-    "--set {key}: recommend varies this key itself\n  --only NAME restricts it to NAME; --candidate fixes everything"
+    "--set {key}: recommend varies this key itself\n"
+    "  --only NAME restricts the search to NAME; --candidate compares only whole configurations that you give"
+)
+SEARCHED_VALUE = Phrase(
+    "--set {key}: recommend varies this key itself\n"
+    "  --candidate compares only whole configurations that you give, such as {example}"
 )
 WRONG_BUDGET = Phrase(
     "--budget {value}: takes a time above 0 with its unit, such as 30 s or 2 min, or a number of seconds"
@@ -171,10 +205,18 @@ WRONG_RUNS = Phrase("--runs {value}: takes a number of runs above 0, such as 60"
 WRONG_SEED = Phrase("--seed {value!n}: takes a number from 0 to {most}")
 WRONG_SEEDS = Phrase("--seeds {value!n}: takes a number above 0")
 WRONG_GOAL = Phrase("--goal {goal}: takes {goals}")
-SCENARIO_AND_MORE = Phrase("a scenario defines its whole transfer; change it with Scenario.set")
+SCENARIO_AND_MORE = Phrase(
+    "recommend: direction, transfer, receiver and changes are for paths, not for a Scenario; change it with "
+    "Scenario.set"
+)
 WITHOUT_PATH = Phrase("--path: give at least one path")
-ONLY_AND_CANDIDATE = Phrase("--only and --without restrict a search, and --candidate makes none: leave one of them out")
-SEEDS_WITHOUT_CANDIDATE = Phrase("--seeds belongs to --candidate: a search takes as many seeds as an answer needs")
+ONLY_AND_CANDIDATE = Phrase(
+    "--only and --without restrict a search, but with --candidate there is no search\n"
+    "  leave out --candidate, or --only and --without"
+)
+SEEDS_WITHOUT_CANDIDATE = Phrase(
+    "--seeds: only for --candidate; a search takes as many seeds as an answer needs, and --runs or --budget limits it"
+)
 CONNECTIONS = Phrase("{scenario}: it has {count!n} connections; recommend takes one")
 LONG_FORM = Phrase("{scenario}: recommend takes a scenario whose links are written as [[path]]")
 DATAGRAMS = Phrase("--set connection.protocol: a UDP flow has no controller to recommend; allowed: mptcp, tcp")

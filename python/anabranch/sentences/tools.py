@@ -12,7 +12,10 @@ VALID_SWEEP = Phrase(
 )
 CONNECTIONS = Phrase("{count!n} {count:connection|connections}")
 IN_FORCE = Phrase("{name}: profile {profile}, detector {detector}, reduction {reduction}")
-IN_FORCE_NO_SACK = Phrase("{name}: profile {profile}, detector {detector}, reduction {reduction} ({wanted} needs SACK)")
+IN_FORCE_NO_SACK = Phrase(
+    "{name}: profile {profile}, detector {detector}, reduction {reduction} ({wanted} needs an independent receiver "
+    "with SACK)"
+)
 WARNING = Phrase("warning: {what}")
 MORE_SEEDS = Phrase(
     "more seeds follow until the precision is reached: at most {seeds!n} {seeds:seed|seeds}, {runs!n} {runs:run|runs}"
@@ -29,7 +32,7 @@ LASTS_LITTLE = Phrase(
 LASTS_UNKNOWN = Phrase("duration unknown: no trial run came far enough for an estimate")
 NOT_FOR_SWEEP = Phrase("{option} is for a scenario, and {file} is a sweep: {remedy}")
 SET_IN_SWEEP = Phrase("write the change into its table `set`")
-EXPAND_SCENARIO = Phrase("give the scenario that it names")
+EXPAND_SCENARIO = Phrase("give a file that has only the scenario")
 
 # replay
 
@@ -40,7 +43,15 @@ DIFFERS = Phrase("{folder}: DIFFERS in {names}")
 DIFFERS_TRACE = Phrase("{folder}: DIFFERS: the stored trace_sha256 is {stored}, now it is {hash}")
 SAME_TRACE_OTHER_TEXT = Phrase("{folder}: same trace, but scenario.toml was changed after the run")
 OTHER_TEXT = Phrase("scenario.toml was changed after the run")
-OTHER_VERSION = Phrase("it was made by {then}, this is {now}; only the same version must give the same trace")
+OTHER_VERSION = Phrase("it was made by {then}, this is {now}; another version may give another trace")
+OTHER_PROGRAM = Phrase(
+    "it was made by {then}, as this is; if the source was not changed in between, this is a fault of Anabranch, please "
+    "report it"
+)
+OWN_ALGORITHM = Phrase(
+    "version, scenario and algorithms are the same; `anabranch check-algorithm {name}` shows whether the algorithm "
+    "makes runs differ"
+)
 FAULT = Phrase("version and scenario are the same: this is a fault of Anabranch, please report it")
 
 # check-algorithm
@@ -70,7 +81,7 @@ RANGES: Mapping[str, Phrase] = {
 RANGE = Phrase("{least!s} to {most!s} {unit}")
 NO_KIND = Phrase("unknown kind {kind}; choices: {choices}")
 NO_TABLE = Phrase("unknown table {table}; choices: {choices}")
-OF_KEYS = Phrase("{what} belongs to `anabranch list keys`")
+OF_KEYS = Phrase("{what} is only for `anabranch list keys`")
 
 # doctor
 
@@ -87,11 +98,11 @@ RESULT_DIFFERS = Phrase("the result that was read back differs from the result t
 
 FAILED = Phrase("{file}:{line!s}: failed at {time!n} s")
 NOTE = Phrase("line {line!s}: {what}")
-LINUX_PASSES = Phrase("the expectation of line {line!s} is Linux's: with --profile linux the script passes")
+LINUX_PASSES = Phrase("line {line!s} expects what Linux does: with --profile linux the script passes")
 LINUX_LATER = Phrase(
-    "the expectation of line {line!s} is Linux's: with --profile linux it is met, and line {other!s} is not"
+    "line {line!s} expects what Linux does: with --profile linux this line passes, but line {other!s} does not"
 )
-LINUX_FAILS = Phrase("with --profile linux the script fails, too (line {line!s})")
+LINUX_FAILS = Phrase("with --profile linux the script does not pass, either (line {line!s})")
 IS_DIRECTORY = Phrase("{file}: a directory; name its files: {file}/*.pkt")
 TOO_LARGE = Phrase("{file}: {size!n} octets; a script has at most {most!n} octets")
 NOT_UTF8 = Phrase("{file}: not UTF-8 text (octet {octet!s}); a script is a text file")
@@ -110,7 +121,7 @@ RUNS = (
     Phrase("{large!n} {large:run|runs} of 5 MB or more, {wide!n} {wide:run|runs} with three to eight paths"),
     Phrase("{repeated!n} {repeated:run|runs} repeated in other forms, for example with a trace"),
     Phrase("{events!n} events, {amount!n} octets delivered"),
-    Phrase("{features!n} features; {pairs!n} of {total!n} pairs of features occurred in one run"),
+    Phrase("{features!n} features; {pairs!n} of {total!n} pairs of features occurred together in a run"),
     Phrase("{failures!n} {failures:run|runs} failed"),
 )
 """A line each, and the indented lines after it."""
@@ -118,7 +129,7 @@ STOPPED = Phrase("interrupted: the report covers the finished runs; continue wit
 
 # study
 
-ONLY_ALL = Phrase("--only: a table or figure belongs to one study; give its name instead of `all`")
+ONLY_ALL = Phrase("--only: a table or figure belongs to one study; give the name of the study instead of `all`")
 NO_STUDY = Phrase("give the name of a study, or `all`; studies: {choices}")
 KEPT = Phrase("interrupted: {runs!n} {runs:run|runs} kept in {folder}; the same command continues from there")
 RUNS_ONLY = Phrase("{folder} has all runs, but not all tables and figures; the same command makes the rest")
@@ -134,15 +145,15 @@ DIFFERENCE = Phrase("difference")
 POINTS = Phrase("{difference!n} points")
 PERCENT = Phrase("{difference!n} %")
 VARIED = Sentence(
-    "Each number is a median, with the minimum and maximum in brackets. The rates and delays of the runs differ by up "
-    "to {share!n} %, equally on both sides. Differences are of the means."
+    "Each number is a median, with the minimum and maximum in brackets if they differ. The rates and delays of a run "
+    "differ from the scenario by up to {share!n} %, equally on both sides. Differences are of the means."
 )
 GOODPUTS = Phrase("goodputs of Anabranch: {ours} Mbit/s; of Linux: {theirs} Mbit/s")
 DISTANCE = Phrase(
     "largest difference of the two cumulative distributions of goodput: {largest!s} (p = {chance!s}, permutation test)"
 )
-TAKES = Phrase("Linux takes about {time!n} s for a run of {amount}")
-TAKES_PARALLEL = Phrase("{takes}; {runs!n} {runs:run runs|runs run} in parallel: about {total!n} s")
+TAKES = Phrase("Linux takes about {time!n} s of wall-clock time for a run of {amount}")
+TAKES_PARALLEL = Phrase("{takes}; {runs!n} {runs:run|runs} at a time: about {total!n} s in all")
 OWN_RUN = Phrase("Anabranch, run {run!s} of {runs!s}")
 LINUX_RUN = Phrase("Linux, run {run!s} of {runs!s}")
 LINUX_AT = Phrase("Linux, run {run!s} of {runs!s}: {share!n} % after {time!n} s")

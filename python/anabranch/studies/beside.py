@@ -186,7 +186,7 @@ def choices(
             records.append(record)
     return Table(
         "Effect of what the paper does not state",
-        f"Goodput in Mbit/s with half of the 95 % interval, one choice changed at a time. {caption}".strip(),
+        f"Goodput in Mbit/s with half the width of the 95 % interval, one choice changed at a time. {caption}".strip(),
         [("", 2), *((heading, len(MODELS)) for heading, _ in groups.values())],
         ["Choice", "Recovery", *["Legacy", "Coupled", "Independent"] * len(groups)],
         rows,

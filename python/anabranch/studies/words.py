@@ -31,12 +31,14 @@ def span(values: Iterable[float], form: str) -> str:
 
     >>> span([0.5, 0.25, float("nan")], "{:.2f}"), span([1.0], "{:.1f}"), span([], "{:.1f}") == NONE
     ('0.25 to 0.50', '1.0', True)
+    >>> span([-0.01, 0.01], "{:+.0f} %")
+    '0 %'
     """
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return NONE
-    low, high = form.format(min(known)), form.format(max(known))
-    return typeset(low if low == high else f"{low} to {high}")
+    low, high = (typeset(form.format(end)) for end in (min(known), max(known)))
+    return low if low == high else f"{low} to {high}"
 
 
 def typeset(text: str) -> str:

@@ -68,12 +68,13 @@ def connected(address: str) -> Iterator[Any]:
     """
     distributed = need("distributed", "cluster", "a cluster")
     if not _ADDRESS.fullmatch(address):
-        raise ClusterError(f"{address!r} is not the address of a Dask scheduler; one is written tcp://HOST:8786")
+        raise ClusterError(f"{address!r} is not the address of a Dask scheduler; write tcp://HOST:8786")
     try:
         client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(
-            f"{address}: no Dask scheduler answers there ({error}); an address is written tcp://HOST:8786"
+            f"{address}: no Dask scheduler answers there ({error}); start one there, or give another address, such as "
+            "tcp://HOST:8786"
         ) from None
     with client:
         yield client
@@ -161,7 +162,7 @@ def _result(future: Any, batch: list[Task], wanted: str) -> _Done | None:
         record = Record(task.key, task.scenario_sha256, task.seed, FAILED, why, wanted, machine(), "")
         return _Done([record], _SECOND, wanted, "")
     except Exception as error:
-        raise ClusterError(f"the cluster stopped: {type(error).__name__}: {error}") from error
+        raise ClusterError(f"the cluster failed: {type(error).__name__}: {error}") from error
     _same(done.worker, done.engine, wanted)
     return done
 
@@ -172,7 +173,7 @@ def _examine(client: Any, wanted: str) -> None:
         found = client.run(_engine)
     except Exception as error:
         raise ClusterError(
-            f"a worker cannot make runs: {type(error).__name__}: {error}\ninstall anabranch, {wanted}, on all workers"
+            f"a worker cannot make runs: {type(error).__name__}: {error}\ninstall anabranch {wanted} on all workers"
         ) from error
     for worker, theirs in found.items():
         _same(worker, theirs, wanted)

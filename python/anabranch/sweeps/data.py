@@ -256,7 +256,7 @@ class SweepData:
             ``identical``, see `means`. Two cells of identical runs are one pair, without an interval and without ``p``.
         """
         if axis not in self.plan.axes:
-            raise ValueError(f"no axis {axis!r}{hint(axis, self.axes)}; axes: {', '.join(self.axes)}")
+            raise ValueError(f"no axis {axis!r}{hint(axis, self.axes)}; axes: {', '.join(self.axes) or 'none'}")
         names = [point.label for point in self.plan.axes[axis]]
         if baseline not in names:
             raise ValueError(f"{axis} has no value {baseline!r}; values: {', '.join(map(str, names))}")

@@ -85,19 +85,24 @@ def _plan(document: Mapping[str, Any], file: Path, seeds: int | str | None) -> P
             if not isinstance(named, Mapping):
                 if name in ALGORITHMS and isinstance(named, list):
                     quoted = f'"{name}.{label}" = [...]'
-                    raise ScenarioError(f"axes.{name}: a key path as the name of an axis stands in quotes\n  {quoted}")
-                raise ScenarioError(f"axes.{name}.{label}: {named!r} is not a table of changes")
+                    raise ScenarioError(f"axes.{name}: write a key path that names an axis in quotes\n  {quoted}")
+                raise ScenarioError(
+                    f"axes.{name}.{label}: {named!r} is not a table of changes; write {label} = {{ KEY = VALUE }}"
+                )
             if name in _TABLES:
                 raise ScenarioError(
                     f"axes.{name}: a table of the scenario is not an axis\n"
-                    f'  a key path as the name of an axis stands in quotes: "{name}.{label}..." = [...]'
+                    f'  write a key path that names an axis in quotes: "{name}.{label}..." = [...]'
                 )
     base = _scenario(document.get("scenario"), file)
     if changes:
         base = base.set({key: _value(value) for key, value in changes.items()})
     wanted = document.get("seeds", _SEEDS) if seeds is None else seeds
     if not (_number(wanted) or isinstance(wanted, str) or (isinstance(wanted, list) and all(map(_number, wanted)))):
-        raise ScenarioError(f"seeds: {wanted!r} is neither a count nor a list of whole numbers")
+        raise ScenarioError(
+            f"seeds: {wanted!r} is neither a count nor a list of whole numbers nor a precision\n"
+            '  write 10, [1, 2, 3] or "until 1 %"'
+        )
     series = document.get("series", 0)
     if not _number(series) or series < 0:
         raise ScenarioError(f"series: {series!r} is not a number of sample times; write a whole number, such as 200")
@@ -122,7 +127,9 @@ def _quantity(document: Mapping[str, Any], key: str, units: Mapping[str, float],
         return None
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", str(document[key]))
     if found is None or found[2] not in units or float(found[1]) == 0:
-        raise ScenarioError(f"{key}: {document[key]!r} is not a quantity\n  write {example}; units: {', '.join(units)}")
+        raise ScenarioError(
+            f"{key}: {document[key]!r} is not a quantity above 0\n  write {example}; units: {', '.join(units)}"
+        )
     value = float(found[1]) * units[found[2]]
     return int(value) if units is _SIZES else value
 

@@ -59,6 +59,7 @@ def interval(values: Sequence[float], confidence: float = 0.95, *, identical: bo
     >>> interval([2.0, 2.0, 2.0], identical=True)
     Interval(n=1, mean=2.0, low=nan, high=nan, identical=3)
     """
+    _check(confidence)
     n = len(values)
     if n == 0:
         return Interval(0, math.nan, math.nan, math.nan)
@@ -72,6 +73,11 @@ def interval(values: Sequence[float], confidence: float = 0.95, *, identical: bo
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
     half = student(1 - (1 - confidence) / 2, n - 1) * deviation / math.sqrt(n)
     return Interval(n, mean, mean - half, mean + half)
+
+
+def _check(confidence: float) -> None:
+    if not 0 <= confidence < 1:
+        raise ValueError(say.WRONG_CONFIDENCE(value=confidence))
 
 
 @cache
@@ -152,6 +158,7 @@ def by_student(
     """
     import numpy as np
 
+    _check(confidence)
     n = (~np.isnan(values)).sum(1)
     with np.errstate(invalid="ignore", divide="ignore"):
         lowest, highest = _ends(values)
@@ -285,7 +292,7 @@ def note(p: "NDArray[np.float64]", confidence: float = 0.95) -> str:
 
     >>> import numpy as np
     >>> print(note(np.array([0.001, 0.03, 0.04, 0.5])))
-    4 comparisons: by chance, about 0.2 of their 95 % intervals miss the true difference. 3 intervals exclude 0, ...
+    4 comparisons: on average, 0.2 of their 95 % intervals miss the true difference by chance. 3 differences have p ...
     """
     import numpy as np
 
@@ -298,6 +305,7 @@ def note(p: "NDArray[np.float64]", confidence: float = 0.95) -> str:
         count=len(known),
         misses=f"{len(known) * level:.2g}",
         confidence=f"{100 * confidence:g} %",
+        level=f"{level:.3g}",
         alone=alone,
         corrected=together,
     )

@@ -61,7 +61,7 @@ def opened(file: Path) -> bytes:
     """The octets of a sealed Parquet file, or ResultError."""
     content = file.read_bytes()
     if not whole(content):
-        raise damaged(file, "it is not as it was written")
+        raise damaged(file, "changed after it was written")
     return content
 
 

@@ -276,10 +276,12 @@ def _bounded(points: Mapping[str, Sequence[Point]], seeds: int) -> None:
     sizes = " x ".join(f"{name}: {len(values)}" for name, values in points.items())
     cells = math.prod(map(len, points.values()))
     if cells > MOST_CELLS:
-        raise ScenarioError(f"axes: {cells} cells ({sizes}); a sweep has at most {MOST_CELLS}; leave out values")
+        raise ScenarioError(f"axes: {cells} cells ({sizes}); a sweep has at most {MOST_CELLS} cells; leave out values")
     if cells * seeds > MOST_RUNS:
         remedy = "take fewer seeds or leave out values of an axis"
-        raise ScenarioError(f"seeds: {seeds} seeds of {cells} cells; a sweep has at most {MOST_RUNS} runs; {remedy}")
+        raise ScenarioError(
+            f"seeds: {seeds} seeds of {cells} cells are {seeds * cells} runs; a sweep has at most {MOST_RUNS}; {remedy}"
+        )
 
 
 def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
@@ -293,7 +295,7 @@ def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
         raise ScenarioError(f"seeds: {wrong} is out of range; a seed is a whole number from 0 to {2**63 - 1}")
     if len(set(numbers)) < len(numbers):
         twice = next(n for n, count in Counter(numbers).items() if count > 1)
-        raise ScenarioError(f"seeds: {twice} is there twice; write each seed once")
+        raise ScenarioError(f"seeds: {twice} is there more than once; write each seed once")
     return numbers
 
 
@@ -303,7 +305,7 @@ def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Valu
             Point(label, {_key(key): value for key, value in changes.items()}) for label, changes in values.items()
         )
     elif isinstance(values, str | bytes) or not isinstance(values, Sequence):
-        raise ScenarioError(f"axes.{name}: {values!r} is not a list of values")
+        raise ScenarioError(f"axes.{name}: {values!r} is not a list of values; write [VALUE, ...]")
     else:
         labels: list[Value] = [named(value) if isinstance(value, Algorithm | type) else value for value in values]
         if _key(name).rpartition(".")[2] in ALGORITHMS:
@@ -317,7 +319,7 @@ def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Valu
         if deceives(text):
             raise ScenarioError(
                 f"axes.{visible(name)}: {text!r} is not a usable name: it has characters that control a terminal or "
-                "the direction of writing"
+                "the direction of writing; choose another name"
             )
     if len(set(map(str, labels))) < len(labels):
         raise ScenarioError(f"axes.{name}: two values are the same: {labels}; leave one out")
@@ -327,7 +329,7 @@ def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Valu
     if name in COLUMNS:
         raise ScenarioError(
             f"axes.{name}: results have a column of this name\n"
-            f'  write the whole key path, such as "connection.{name}", or give named values another name'
+            f'  write a key of the scenario with its whole path, such as "connection.{name}", or rename the axis'
         )
     return points
 

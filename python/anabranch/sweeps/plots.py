@@ -70,8 +70,8 @@ class SweepPlots:
         left = [name for name in self.sweep.axes if name != x and name not in by and name not in (where or {})]
         if left:
             raise ValueError(
-                f"{', '.join(left)} is neither in `by` nor in `where`; name it in one of them, so that its values are "
-                "not averaged"
+                f"axes neither in `by` nor in `where`: {', '.join(left)}; name each in one of them, so that its values "
+                "are not averaged"
             )
         return over(frame, x, ax, by=by, measure=measure, kind=kind, heading=heading(measure, where, look), **look)
 
@@ -145,7 +145,7 @@ class SweepPlots:
 def default_axis(sweep: "SweepData") -> str:
     """The axis to lie below: of quantities the one with the most values, or else the last."""
     if not sweep.axes:
-        raise ValueError("a sweep without axes has nothing to draw over; `cdf` and `over_time` draw its runs")
+        raise ValueError("a sweep without axes has no horizontal axis; `cdf` and `over_time` draw its runs")
     scales = {name: axis.scale([point.label for point in points]) for name, points in sweep.plan.axes.items()}
     numeric = [name for name, scale in scales.items() if scale.numeric and len(scale.places) > 1]
     return max(numeric, key=lambda name: len(scales[name].places)) if numeric else sweep.axes[-1]
@@ -156,7 +156,7 @@ def chosen(sweep: "SweepData", frame: "pd.DataFrame", where: Mapping[str, Any] |
     for name, value in (where or {}).items():
         known = [str(point.label) for point in sweep.plan.axes.get(name, ())]
         if not known:
-            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes)}")
+            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes) or 'none'}")
         if str(value) not in known:
             raise ValueError(f"{name} has no value {value!r}{hint(str(value), known)}; values: {', '.join(known)}")
         frame = frame[frame[name].astype(str) == str(value)]
@@ -176,12 +176,15 @@ def groups(
         names = [name for name in sweep.axes if name != x and name not in (where or {})]
     for name in [*names, *([] if x is None else [x])]:
         if name not in sweep.axes and name not in more:
-            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes)}")
+            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes) or 'none'}")
     count = 1
     for name in names:
         count *= len(sweep.plan.axes.get(name, ()))
     if count > LINES:
-        raise ValueError(f"{count} lines are too many for a figure: fewer axes in `by`, or single values in `where`")
+        raise ValueError(
+            f"{count} lines are too many for a figure, which has at most {LINES}; name fewer axes in `by`, or single "
+            "values in `where`"
+        )
     return [*names]
 
 

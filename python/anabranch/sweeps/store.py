@@ -97,7 +97,7 @@ class Store:
             if found is not None:
                 if found.engine != made.engine:
                     if not allow_mixed:
-                        offer = "" if allow_mixed is None else ", or say that they may be with --allow-mixed"
+                        offer = "" if allow_mixed is None else ", or allow it with --allow-mixed"
                         raise ResultError(
                             f"{folder}: its runs are by {found.engine}, this is {made.engine}\n"
                             f"runs of two engines are not mixed; choose another directory, or delete this one{offer}"
@@ -254,15 +254,18 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
             raise KeyError("format")
         version = content["format_version"]
     except FileNotFoundError:
-        raise ResultError(f"{folder}: not a directory of a sweep (it has no {name}), so it is not used") from None
+        raise ResultError(
+            f"{folder}: not a directory of a sweep (it has no {name}), so it is not used; give another directory"
+        ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder, name, str(error)) from None
     if version != FORMAT_VERSION:
         raise ResultError(
-            f"{folder}: a sweep of format {version}; this version of Anabranch reads format {FORMAT_VERSION}"
+            f"{folder}: a sweep of format {version}; this version of Anabranch reads format {FORMAT_VERSION}; "
+            "use the version that made it"
         )
     if not is_sealed(content):
-        raise _damaged(folder, name, "it is not as it was written")
+        raise _damaged(folder, name, "changed after it was written")
     return content
 
 

@@ -134,7 +134,10 @@ def difference_columns(difference: list[float], low: list[float], p: list[float]
 
 def pairs(n: list[int], identical: list[int]) -> list[str]:
     """How many pairs there are, in cells."""
-    return [repeats.said(1, same) if same else str(one) for one, same in zip(n, identical, strict=True)]
+    return [
+        say.PAIRS_IDENTICAL(pairs=one, identical=same) if same else str(one)
+        for one, same in zip(n, identical, strict=True)
+    ]
 
 
 def probability(p: float) -> str:

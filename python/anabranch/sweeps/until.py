@@ -94,14 +94,20 @@ class Precision(NamedTuple):
 
         >>> from anabranch.sweeps.paired import Interval
         >>> print(Precision(0.01, cap=10).said(10, [Interval(10, 100.0, 96.0, 104.0)]))
-        10 seeds, the maximum: half of the 95 % interval of goodput_mbps is up to 4 % of the mean, not 1 %.
+        10 seeds, the maximum: half the width of the 95 % interval of goodput_mbps is up to 4 % of the mean, not 1 %.
+        >>> print(Precision(0.01).said(10, [Interval(1, 100.0, math.nan, math.nan), Interval(0, math.nan, 0.0, 0.0)]))
+        10 seeds: no cell has two runs with a value of goodput_mbps, so there is no interval.
         """
-        found = [mean for mean in means if mean.n]
+        cells = list(means)
+        found = [mean for mean in cells if mean.n]
         same = sum(mean.identical > 0 for mean in found)
+        few = sum(mean.n < 2 and not mean.identical for mean in cells)
         if same and same == len(found):
             what = say.IDENTICAL_CELLS() if same > 1 else say.IDENTICAL_CELL()
             why = say.NOTHING_RANDOM() if nothing_random else say.NO_CHANCE()
             return say.PRECISION_IDENTICAL(seeds=n, what=what, why=why)
+        if few + same == len(cells):
+            return say.PRECISION_NONE(seeds=n, measure=self.measure)
         worst, share = self._worst(found), f"{100 * self.share:g} %"
         if worst <= 1:
             told = say.PRECISION_REACHED(seeds=n, measure=self.measure, share=share)
@@ -109,7 +115,10 @@ class Precision(NamedTuple):
             reached = f"{100 * self.share * worst:.2g} %"
             template = say.PRECISION_CAP if n >= self.cap else say.PRECISION_MISSED
             told = template(seeds=n, measure=self.measure, reached=reached, share=share)
-        return f"{told} {say.PRECISION_SOME_IDENTICAL(count=same, cells=len(found))}" if same else told
+        lines = [told]
+        lines += [say.PRECISION_SOME_IDENTICAL(count=same, cells=len(cells))] if same else []
+        lines += [say.PRECISION_SOME_FEW(count=few, cells=len(cells), measure=self.measure)] if few else []
+        return " ".join(lines)
 
     def _worst(self, means: "Iterable[Interval]") -> float:
         return max((self._excess(mean) for mean in means if mean.n >= 2), default=0.0)

@@ -6,10 +6,10 @@ from anabranch.sentences import Phrase, Sentence
 
 OPENING = Sentence(
     "A receiver that acknowledges each subflow independently of the data order (RFC 8684) lets MPTCP fill both links "
-    "without any reordering recovery. In {cells} cells (three controllers, SF-1 of 10 to 500 ms, constant delays) the "
-    "goodput is at least {goal!n} times the ceiling. The ceiling is {ceiling!n} Mbit/s: 2 x 0.5 Mbit/s, with "
-    "{payload!n} octets of data in a packet of {packet!n} octets. The minimum is {least!n} times the ceiling ({rate!n} "
-    "Mbit/s), with {controller} and SF-1 at {delay}."
+    "without any reordering recovery. In {cells} cells (three controllers, constant delays, subflow SF-1 with a delay "
+    "of 10 to 500 ms) the goodput is at least {goal!n} times the ceiling. The ceiling is {ceiling!n} Mbit/s: 2 x 0.5 "
+    "Mbit/s, with {payload!n} octets of data in a packet of {packet!n} octets. The minimum is {least!n} times the "
+    "ceiling ({rate!n} Mbit/s), with {controller} and SF-1 at {delay}."
 )
 COLLAPSE = Sentence(
     "In the model that the paper measured, a gap in the data order stops the acknowledgements of the subflow. The "
@@ -24,7 +24,7 @@ FLUCTUATING = Sentence(
     "With delays that vary by 5 %, as in the paper, the independent receiver reaches {goal!n} times the ceiling in "
     "{cells} cells."
 )
-FLUCTUATING_BELOW = Sentence("The goodput is lower in these cells: {below}.")
+FLUCTUATING_BELOW = Sentence("Below this goal: {below}.")
 BELOW = Phrase("{share!n} times the ceiling with {controller} at {delay}")
 FLUCTUATING_LINKS = Sentence(
     "At 500 ms the links themselves reorder packets of one subflow: 5 % of 500 ms is more than the 23.6 ms between two "
@@ -36,25 +36,25 @@ FLUCTUATING_LOSSES = Sentence(
 )
 REPRODUCTION = Sentence(
     "Mean distance from the paper's Tables I and II over their 15 cells: {models}. The legacy model re-implements the "
-    "simulator of the paper; links and random draws follow the paper as far as they are known. The other two columns "
-    "are not meant to agree with the paper."
+    "simulator of the paper; links and random draws follow the paper as far as they are known. The coupled and the "
+    "independent receiver are not meant to agree with the paper."
 )
 REPRODUCTION_MODEL = Phrase("{model} {ratio!n} points of out-of-order ratio and {rate!n} Mbit/s")
 COUPLED = Sentence(
     "With the coupled receiver, and each algorithm as its own paper or RFC defines it, the largest gains over no "
     "recovery at {delay} are: {gains}. Spurious loss episodes of a transfer that the sender recognised: {seen}. "
     "TCP-DOOR looks for packets that overtake each other on a subflow. The coupled receiver sends duplicate "
-    "acknowledgements for packets that arrived in order."
+    "acknowledgements for packets that arrived in order on the subflow."
 )
 BEST = Phrase("{controller}: {recovery}, {rate!n} Mbit/s instead of {before!n} Mbit/s")
 BEST_NONE = Phrase("{controller}: no clear gain ({rate!n} Mbit/s)")
 SEEN = Phrase("{recovery} {seen!n} of {total!n} {total:episode|episodes}")
 INDEPENDENT = Sentence(
     "With the independent receiver a recovery has almost nothing to do at {delay}: {spurious}. The largest difference "
-    "to no recovery is {difference!n} Mbit/s ({recovery} with {controller}). Packets still wait for the other path "
+    "from no recovery is {difference!n} Mbit/s ({recovery} with {controller}). Packets still wait for the other path "
     "(see the out-of-order ratio); waiting costs memory and delay, but no throughput."
 )
-SPURIOUS = Phrase("{episodes!n} loss episodes of a transfer are spurious")
+SPURIOUS = Phrase("on average, {episodes!n} loss episodes of a transfer are spurious")
 SPURIOUS_NONE = Phrase("no loss episode is spurious")
 DELAYS = Sentence("Goodput with delay differences of 0 to 500 ms, all controllers and recoveries together: {models}.")
 DELAYS_MODEL = Phrase(
@@ -113,7 +113,7 @@ NOTES = (
     ),
     Sentence(
         "The paper does not say how often the delay is drawn, what the queues hold, or how many runs a number has. "
-        "Here all columns are as in the model. Each write of the application draws the delay once for both directions, "
-        "packets may overtake each other, and queues hold 100 packets."
+        "Here all columns follow the legacy model in this. Each write of the application draws the delay once for both "
+        "directions, packets may overtake each other, and queues hold 100 packets."
     ),
 )

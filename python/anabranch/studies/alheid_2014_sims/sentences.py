@@ -8,10 +8,11 @@ OPENING = Sentence(
     "At 10 m plain TCP has {wifi!n} Mbit/s over the wireless link and {wired!n} Mbit/s over the wired link. A receiver "
     "that acknowledges each subflow independently of the data order (RFC 8684) has {independent!n} Mbit/s over both "
     "links with every controller, without any reordering recovery. The model that the paper measured has {legacy!n} "
-    "Mbit/s, which is the goodput of one link. The paper has {paper!n} Mbit/s, the goodput of the other link. In the "
-    "legacy model a gap in the data order stops the acknowledgements of a subflow, and its window closes. With this "
-    "rule, Anabranch's own engine has {coupled!n} Mbit/s."
+    "Mbit/s, and the paper has {paper!n} Mbit/s. In the legacy model a gap in the data order stops the "
+    "acknowledgements of a subflow, and its window closes. With this rule, Anabranch's own engine has {coupled!n} "
+    "Mbit/s."
 )
+ONE_LINK = Sentence("The goodput of the legacy model and that of the paper are those of one link alone.")
 
 # Findings.
 
@@ -32,15 +33,15 @@ LOCKED_STILL = Sentence(
     "Without fading the wireless subflow continues in {count!n} of {runs!n} {runs:run|runs} (Uncoupled)."
 )
 LOCKED_LIKE = Sentence(
-    "One of these runs has the paper's numbers: {wifi!n} % and {wired!n} % of 6 Mbit/s, and at most {size!n} packets "
-    "wait."
+    "One run in which the wireless subflow continues has {wifi!n} % and {wired!n} % of 6 Mbit/s, and at most {size!n} "
+    "packets wait."
 )
 QUEUE = Sentence(
-    "In transfers of 500 MB the MAC's queue of 400 packets can end this. The window of the subflow that continues "
-    "grows until the queue overflows. Then several packets of one window are lost, and the sender of this model "
-    "repairs one of them per timeout. Round-trip samples include the wait for the previous timeout, so each timeout is "
-    "longer than the last, until the transfer stalls. With a queue of 2000 packets {stalled} runs stall; with 400 "
-    "packets {before!n} runs stall. Without recovery the wireless subflow continues in {alive} runs with 2000 "
+    "In transfers of 500 MB the MAC's queue of 400 packets can stop the subflow that continues. The window of this "
+    "subflow grows until the queue overflows. Then several packets of one window are lost, and the sender of this "
+    "model repairs one of them per timeout. Round-trip samples include the wait for the previous timeout, so each "
+    "timeout is longer than the last, until the transfer stalls. With a queue of 2000 packets {stalled} runs stall; "
+    "with 400 packets {before!n} runs stall. Without recovery the wireless subflow continues in {alive} runs with 2000 "
     "packets{shares}. TCP-DOOR has {door!n} Mbit/s."
 )
 QUEUE_SHARES = Phrase("({wifi!n} % and {wired!n} % of 6 Mbit/s)")
@@ -50,7 +51,7 @@ COUPLED = Sentence(
 )
 GAIN = Phrase("{recovery} {gains}")
 INDEPENDENT = Sentence(
-    "With the independent receiver a recovery changes the goodput by {change}. The reordering is the same: {ratio!n} % "
+    "With the independent receiver a recovery changes the goodput by {change}. The reordering remains: {ratio!n} % "
     "of the packets wait for others, and up to {size!n} packets at once. Waiting costs memory, but no throughput."
 )
 DISTANCE = Sentence(
@@ -58,7 +59,7 @@ DISTANCE = Sentence(
     "recovery: {models} (paper: {paper!n} Mbit/s). With Uncoupled and no recovery, two paths are slower than plain TCP "
     "over the better path at {worse}."
 )
-FALLS = Phrase("falls below half of that at {half!n} m")
+FALLS = Phrase("falls below half of its value at the shortest distance at {half!n} m")
 FALLS_NOT = Phrase("is {rate!n} Mbit/s at {last!n} m")
 DISTANCE_MODEL = Phrase("{model} {rate!n} Mbit/s")
 WORSE = Phrase("{count!n} of {total!n} distances ({model})")

@@ -24,7 +24,7 @@ def opening(data: Data) -> str:
     """The contrast at 10 m, without recovery."""
     legacy, coupled, independent = (span(_rates(data, model, "none"), "{:.2f}") for model in MODELS)
     wifi, wired = (alone(data, distances(data)[0], **path) for path in TCP.values())
-    return say.OPENING(
+    told = say.OPENING(
         wifi=f"{wifi:.2f}",
         wired=f"{wired:.2f}",
         independent=independent,
@@ -32,6 +32,9 @@ def opening(data: Data) -> str:
         paper=span(_printed("none"), "{:.2f}"),
         coupled=coupled,
     )
+    rates = [*_rates(data, "legacy", "none"), *_printed("none")]
+    single = all(any(abs(rate - one) <= _CLOSE * one for one in (wifi, wired)) for rate in rates)
+    return f"{told} {say.ONE_LINK}" if single else told
 
 
 def findings(data: Data) -> list[str]:

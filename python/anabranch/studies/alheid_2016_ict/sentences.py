@@ -50,10 +50,11 @@ COUPLED = Sentence(
     "plain TCP over each of the two paths."
 )
 HELPS = Phrase("{recovery} helps in {better} cells and harms in {worse!n} {worse:cell|cells}")
+INDEPENDENT_NONE = Sentence("With the independent receiver no recovery is needed.")
 INDEPENDENT = Sentence(
-    "With the independent receiver no recovery is needed. At 10 m, without recovery, all scenarios and controllers "
-    "have {shares} of the sum of plain TCP over each of the two paths. A recovery changes this by {change}. The cost "
-    "is memory: up to {size!n} packets wait for packets of the slower path."
+    "At 10 m, without recovery, the independent receiver has {shares} of the sum of plain TCP over each of the two "
+    "paths (all scenarios and controllers). A recovery changes this by {change}. The cost is memory: up to {size!n} "
+    "packets wait for packets of the slower path."
 )
 DISTANCE = Sentence(
     "Over distance, plain TCP over 54 Mbit/s falls below half of its goodput at {half!n} m{ends} (paper: worse beyond "
@@ -121,6 +122,7 @@ NOTES = (
     ),
     Sentence(
         "The paper's KB are 1024 octets, in whole packets of 1400 octets, unlike in its authors' earlier paper. All "
-        "transfers take 50 s from the first SYN on, as in the paper. The sensitivity has 20 s, and the quick form 8 s."
+        "transfers take 50 s from the first SYN on, as in the paper, but those of the sensitivity take 20 s, and those "
+        "of the quick form 8 s."
     ),
 )

@@ -157,11 +157,12 @@ def _independent(data: Data) -> str:
         for case in CASES
     }
     everything = [100 * share for found in shares.values() for share in found]
-    return say.INDEPENDENT(
+    told = say.INDEPENDENT(
         shares=span(everything, "{:.0f} %"),
         change=span([100 * gain for gain in gains], "{:+.1f} %"),
         size=f"{max(_buffers(data)):.0f}",
     )
+    return f"{say.INDEPENDENT_NONE} {told}" if max(gains) < _WORTH else told
 
 
 def _buffers(data: Data) -> list[float]:

@@ -40,8 +40,11 @@ INDEPENDENT = Sentence("With the independent receiver recoveries change the good
 NOTHING = Phrase(": there is nothing to recover")
 INDEPENDENT_SHARES = Sentence(
     "The file of 10 MB has {shares} of the rate of all links. This includes slow start, headers and the last packets "
-    "on the slowest link. With {controller} over {links} it has {least!n} %. This controller takes half of the total "
-    "window from the subflow that lost a packet, which leaves the subflow almost no window."
+    "on the slowest link. With {controller} over {links} it has {least!n} %."
+)
+INDEPENDENT_FULLY = Sentence(
+    "Fully Coupled takes half of the total window from the subflow that lost a packet, which leaves the subflow almost "
+    "no window."
 )
 SENSITIVITY = Sentence(
     "The paper gives neither the size of the file nor the queues nor how delays vary, and these have a large effect. "
@@ -50,22 +53,23 @@ SENSITIVITY = Sentence(
 SENSITIVITY_MODEL = Phrase("{model} {low!n} Mbit/s ({lowest}) to {high!n} Mbit/s ({highest})")
 SENSITIVITY_STATED = Sentence(
     "In the legacy model D-SACK is more than a tenth above no recovery under {dsack!n} of {total!n} choices. F-RTO is "
-    "30 to 50 % below it under {frto!n} choices, and Eifel under {eifel!n} choices. All three hold at once under: "
+    "30 to 50 % below it under {frto!n} {frto:choice|choices}, and Eifel under {eifel!n} {eifel:choice|choices}. All "
+    "three hold at once under: "
     "{together}."
 )
 SENSITIVITY_STALLS = Sentence("With queues of 20 packets the legacy model stalls with {recoveries}.")
 NO_CHOICE = Phrase("no choice")
-NO_RECOVERY = Phrase("no recovery at all")
+NO_RECOVERY = Phrase("none of the recoveries")
 SHARED = Sentence(
     "Future work: a shared bottleneck of 14 Mbit/s, beside one other connection. A multipath connection should get "
     "what the best of its paths alone would get, and no more (RFC 6356, goals 1 and 2). Goodput without recovery: "
-    "{models}. Its shortest path has a fifth of the other connection's round-trip time. This alone gives the multipath "
-    "connection most of the link."
+    "{models}. The shortest path of the multipath connection has a fifth of the other connection's round-trip time. "
+    "This alone gives the multipath connection most of the link."
 )
 DISJOINT = Sentence(
     "Future work: disjoint bottlenecks of 5, 2 and 7 Mbit/s, each with a connection of its own. Goodput without "
-    "recovery: {models}. With the independent receiver Uncoupled leaves the three others {uncoupled!n} Mbit/s in "
-    "total, and RTT Compensation leaves them {linked!n} Mbit/s."
+    "recovery: {models}. With the independent receiver Uncoupled leaves the three other connections {uncoupled!n} "
+    "Mbit/s in total, and RTT Compensation leaves them {linked!n} Mbit/s."
 )
 RIVAL_MODEL = Phrase("{model} {rates}, one path alone {alone!n} Mbit/s")
 RIVAL_RATE = Phrase("{rate!n} Mbit/s ({controller})")
@@ -158,7 +162,7 @@ NOTES = (
     Sentence(
         "The paper does not state the size of the file, the queues, the variation of the delays, the segment size or "
         'the number of runs. The scenario file says what was chosen for each and why. The table "Effect of what the '
-        'paper does not state" changes these choices one at a time. As the program was shipped, links ignore their '
+        'paper does not state" changes these choices one at a time. In the model as shipped, links ignore their '
         "configured delay. Their delay varies about 24.75 ms with a standard deviation of 3.3 ms; here a uniform "
         "variation of 23 % stands for this."
     ),

@@ -133,14 +133,14 @@ def _independent(data: Data) -> str:
     (links, controller), least = min(shares.items(), key=lambda item: item[1])
     rest = [share for cell, share in shares.items() if cell != (links, controller)]
     most = max(map(abs, gains))
-    first = say.INDEPENDENT(most=f"{100 * most:.1f}", nothing=say.NOTHING if most < _WORTH else "")
+    first = say.INDEPENDENT(most=f"{math.ceil(1000 * most) / 10:.1f}", nothing=say.NOTHING if most < _WORTH else "")
     second = say.INDEPENDENT_SHARES(
         shares=span([100 * share for share in rest], "{:.0f} %"),
         least=f"{100 * least:.0f}",
         controller=CONTROLLERS[controller],
         links=LINKS[links],
     )
-    return f"{first} {second}"
+    return " ".join([first, second, *([say.INDEPENDENT_FULLY] if controller == "fully-coupled" else [])])
 
 
 def _sensitivity(data: Data) -> str:

@@ -10,10 +10,10 @@ CALL_NEVER_ALWAYS = Sentence(
     "While a user walks out of Wi-Fi 6 range with LTE available, no scheduler delivers 99 % of a video call within "
     "{limit!n} ms in every run with every controller."
 )
-CALL_SOME = Sentence("{sender} achieves these times only with {controllers}.")
-CALL_NEVER = Sentence("{senders} {count:achieves|achieve} them with no controller.")
+CALL_SOME = Sentence("{sender} keeps to {limit!n} ms in every run only with {controllers}.")
+CALL_NEVER = Sentence("{senders} {count:exceeds|exceed} {limit!n} ms in at least one run with every controller.")
 CALL_WORST = Sentence(
-    "The largest 99th percentile among the schedulers that always achieve this limit is {worst!n} ms."
+    "The largest 99th percentile among the schedulers that keep to this limit in every run is {worst!n} ms."
 )
 
 ALONE = Sentence(

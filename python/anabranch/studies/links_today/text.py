@@ -32,9 +32,9 @@ def opening(data: Data) -> str:
         parts = [say.CALL_ALWAYS(limit=limit, senders=listed(always), count=len(always))]
     else:
         parts = [say.CALL_NEVER_ALWAYS(limit=limit)]
-    parts += [say.CALL_SOME(sender=sender, controllers=listed(good[sender])) for sender in some]
+    parts += [say.CALL_SOME(sender=sender, limit=limit, controllers=listed(good[sender])) for sender in some]
     if never:
-        parts.append(say.CALL_NEVER(senders=listed(never), count=len(never)))
+        parts.append(say.CALL_NEVER(senders=listed(never), limit=limit, count=len(never)))
     found = [max(p99(data, s, c)) for s in always for c in controllers]
     if found:
         parts.append(say.CALL_WORST(worst=f"{max(found):.0f}"))

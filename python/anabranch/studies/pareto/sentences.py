@@ -7,8 +7,9 @@ VERDICT = Sentence(
     "{middle} is between them. No controller leaves the TCP users all the capacity that its own users do not need."
 )
 SHARES = Sentence(
-    "With C1 = C2 and as many multipath users as TCP users, a TCP user keeps this part of its share: {shares}. The "
-    "fluid model gives {lia!n} % for LIA and {balia!n} % for BALIA; for OLIA it gives all but the probing traffic."
+    "With as many multipath users as TCP users, and access points of equal rate for each user (C1 = C2), a TCP user "
+    "keeps this part of its rate C2: {shares}. The fluid model gives {lia!n} % for LIA and {balia!n} % for BALIA; for "
+    "OLIA it gives all but the probing traffic."
 )
 SHARE = Phrase("{share!n} % beside {controller}")
 LIA = Sentence(
@@ -17,8 +18,10 @@ LIA = Sentence(
 )
 BALIA = Sentence(
     "The equilibrium of BALIA follows from its increase and decrease. The measured share differs from it by "
-    "{differences!n} points. BALIA takes less than LIA, because it cuts the window of a slow path to a quarter, and "
-    "more than OLIA."
+    "{differences!n} points."
+)
+BALIA_BETWEEN = Sentence(
+    "BALIA takes less than LIA, because it cuts the window of a slow path to a quarter, and more than OLIA."
 )
 OLIA = Sentence(
     "OLIA gives a TCP user {gains!n} % of C2 more than LIA does. In the model, OLIA leaves the TCP users all but the "
@@ -33,8 +36,8 @@ PRICE = Sentence(
 
 NOTES = (
     Sentence(
-        "The rate of a TCP user over C2 is the TCP users' part of what the shared access point carries. Capacity that "
-        "the queues leave unused counts for no user."
+        "The rate of a TCP user divided by C2 is taken to be the TCP users' part of what the shared access point "
+        "carries. Capacity that the queues leave unused counts for no user."
     ),
     Sentence(
         "C2 is 5 Mbit/s, and the round-trip time without a queue is 80 ms on every path. Queues are drop-tail and hold "

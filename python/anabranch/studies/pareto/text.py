@@ -51,7 +51,9 @@ def _lia(data: Data) -> str:
 
 
 def _balia(data: Data) -> str:
-    return say.BALIA(differences=_apart(data, "balia"))
+    told = say.BALIA(differences=_apart(data, "balia"))
+    between = _mean(data, "coupled") < _mean(data, "balia") < _mean(data, "olia")
+    return f"{told} {say.BALIA_BETWEEN}" if between else told
 
 
 def _olia(data: Data) -> str:

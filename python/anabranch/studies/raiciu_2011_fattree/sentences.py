@@ -15,8 +15,8 @@ EVENNESS = Sentence(
     "one subflow and {eight!n} % with eight."
 )
 REST = Sentence(
-    "Headers leave {payload!n} % for data. With one subflow, the rest is lost to collisions: two connections hashed to "
-    "one link get half of it each, while other links stay idle."
+    "Headers leave {payload!n} % for data. With one subflow, collisions cost most of the difference to this share: two "
+    "connections hashed to one link get half of it each, while other links stay idle."
 )
 SLOWLY = Sentence(
     "With several subflows, the linked increase moves traffic away from crowded links, but slowly. A coupled "
@@ -30,12 +30,12 @@ LONGER = Sentence(
 
 NOTES = (
     Sentence(
-        "The paper states an order, and that many subflows come close to full use. Its numbers are of other rates and "
-        "of a steady state, so they are not repeated here."
+        "The paper states an order, and that many subflows come close to full use. Its numbers were measured at other "
+        "rates and in a steady state, so they are not repeated here."
     ),
     Sentence(
-        "The share is the octets that applications read, over the rate of all hosts' links and the whole 20 s. Slow "
-        "start and the time until the windows are found therefore count as lost."
+        "The share is the octets that applications read, divided by what the links of all hosts could carry in the 20 "
+        "s of the run. Slow start and the time until the windows have converged therefore count as lost."
     ),
     Sentence(
         "Each subflow draws its own path (ECMP), so some of eight subflows share a path. The permutation and all paths "

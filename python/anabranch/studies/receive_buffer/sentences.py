@@ -10,17 +10,18 @@ BOTH_BELOW = Sentence(
     "With opportunistic retransmission and penalisation, Multipath TCP has less than {limit!n} % of the goodput of TCP "
     "over Wi-Fi with receive buffers of {sizes}. The minimum is {worst!n} %, at {size!n} kB."
 )
-NEITHER = Sentence("Without both mechanisms, the goodput is at least as high, too.")
+NEITHER = Sentence("With neither mechanism, it has at least {limit!n} % at every size.")
 NEITHER_BELOW = Sentence(
-    "Without both mechanisms, the goodput is below this limit at {sizes}. The minimum is {worst!n} %, at {size!n} kB."
+    "With neither mechanism, it has less than {limit!n} % at {sizes}. The minimum is {worst!n} %, at {size!n} kB."
 )
 SIZE = Phrase("{size!n} kB")
-AT = Sentence("At {size!n} kB the goodput is: {goodputs}. {mechanism} is what frees the fast path.")
+AT = Sentence("At {size!n} kB the goodput is: {goodputs}.")
+FREES = Sentence("{mechanism} is what frees the fast path.")
 MECHANISM = Phrase("{label} {goodput!n} Mbit/s")
 HARM = Sentence(
-    "Opportunistic retransmission alone gives less goodput than neither mechanism at {sizes}. One segment on the slow "
-    "path after the other blocks the receive window and is sent again on the fast path. The congestion window of the "
-    "slow path stays as large as before."
+    "Opportunistic retransmission alone gives less goodput than neither mechanism at {sizes}. One segment after "
+    "another on the slow path blocks the receive window and is sent again on the fast path. The congestion window of "
+    "the slow path stays as large as before."
 )
 IDLE = Sentence(
     "At {sizes} all four variants have the same goodput. The window of the fast path uses up a small buffer before the "
@@ -35,7 +36,7 @@ NOTES = (
     ),
     Sentence(
         "The conditions are those of the out-of-tree kernel (mptcp_rcv_buf_optimization), which differ from the paper. "
-        "A segment is sent again only if its carriers are four times as slow, or have a window of four segments at "
-        "most."
+        "A segment is sent again only if the subflows that carry it are four times as slow, or have a window of at "
+        "most four segments."
     ),
 )

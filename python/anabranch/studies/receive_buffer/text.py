@@ -6,6 +6,9 @@ from anabranch.studies.receive_buffer.measures import BAR, MULTIPATH, goodput, s
 from anabranch.studies.sentences import PAIRS
 from anabranch.studies.words import listed
 
+_MORE = 1.1
+"""Times the goodput of neither mechanism: from there on one of them is said to free the fast path."""
+
 
 def opening(data: Data) -> str:
     """Whether Multipath TCP with both mechanisms has what TCP has over the better path."""
@@ -18,9 +21,9 @@ def opening(data: Data) -> str:
     without = {size: share(data, "neither", size) for size in sizes(data)}
     bad = [size for size, one in without.items() if one < BAR]
     if not bad:
-        return f"{first} {say.NEITHER}"
+        return f"{first} {say.NEITHER(limit=limit)}"
     deepest = min(without, key=without.__getitem__)
-    below = say.NEITHER_BELOW(sizes=_listed(bad), worst=f"{100 * without[deepest]:.0f}", size=deepest)
+    below = say.NEITHER_BELOW(limit=limit, sizes=_listed(bad), worst=f"{100 * without[deepest]:.0f}", size=deepest)
     return f"{first} {below}"
 
 
@@ -34,7 +37,9 @@ def findings(data: Data) -> list[str]:
     rates = {name: goodput(data, name, deepest).mean for name in MULTIPATH}
     said = [say.MECHANISM(label=label, goodput=f"{rates[name]:.1f}") for name, label in MULTIPATH.items()]
     better = max(("retransmission", "penalisation"), key=rates.__getitem__)
-    parts = [say.AT(size=deepest, goodputs=listed(said), mechanism=better.capitalize())]
+    parts = [say.AT(size=deepest, goodputs=listed(said))]
+    if rates[better] > _MORE * rates["neither"]:
+        parts.append(say.FREES(mechanism=better.capitalize()))
     worse = [size for size in sizes(data) if share(data, "retransmission", size) < share(data, "neither", size) - 0.01]
     if worse:
         parts.append(say.HARM(sizes=_listed(worse)))

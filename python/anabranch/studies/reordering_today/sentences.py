@@ -4,10 +4,11 @@ from anabranch.sentences import Phrase, Sentence
 
 # The opening: conclusions of 2014, and today's detectors.
 
-ALL_STAND = Sentence("All {total} conclusions of 2014 still hold: {claims}.")
-NONE_STANDS = Sentence("No conclusion of the {total} of 2014 still holds: {claims}.")
+ALL_STAND = Sentence("All {total} conclusions of the papers of 2014 still hold: {claims}.")
+NONE_STANDS = Sentence("No conclusion of the {total} of the papers of 2014 still holds: {claims}.")
 SOME_STAND = Sentence(
-    "Of {total} conclusions of 2014, {number} still {count:holds|hold} with a receiver that follows RFC 8684: {claims}."
+    "Of {total} conclusions of the papers of 2014, {number} still {count:holds|hold} with a receiver that follows RFC "
+    "8684: {claims}."
 )
 SOME_FALL = Sentence("{number} {count:does|do} not hold: {claims}.")
 CLAIM = Phrase("that {claim} ({numbers})")
@@ -25,7 +26,8 @@ NOT_MORE_THAN = Phrase("not more than")
 RACK = Sentence(
     "RACK-TLP works up to a displacement of one round trip: alone it has {near!n} Mbit/s at one round trip and {far!n} "
     "Mbit/s at {displacement!n} round trips. Its reordering window is never longer than the smoothed round-trip time "
-    "(RFC 8985 6.2, step 4). It grows by quarters of the minimum round-trip time, which is short if delays vary much."
+    "(RFC 8985 6.2, step 4). This window grows by quarters of the minimum round-trip time, which is short if delays "
+    "vary much."
 )
 RACK_JUDGE = Sentence(
     "Beyond one round trip, a judge helps RACK-TLP as it helped the senders of 2014: {goodput!n} Mbit/s with {judge}. "
@@ -41,7 +43,7 @@ NCR_WHY = Sentence(
     "In the trace, its window stays at ten segments without losses. When a hole fills, RFC 4653 3.3 limits the window "
     "to the data in flight, and slow start returns to the previous flight. The careful form sends one new segment for "
     "two that arrive, so the flight has shrunk by then. On a link that always reorders, the next hole appears before "
-    "slow start ends: its flight is the new operating point. The RFC is about occasional reordering."
+    "slow start ends, and the flight stays small. The RFC is about occasional reordering."
 )
 ESCAPE = Sentence(
     "The aggressive form of NCR with Eifel has {eifel!n} Mbit/s at {displacement!n} round trips, and {none!n} Mbit/s "
@@ -63,10 +65,11 @@ EIFEL_NEEDLESS = Sentence(
     "{before!n} kB. F-RTO judges timeouts, and these losses cause hardly any timeout."
 )
 DOOR = Sentence(
-    "TCP-DOOR holds the window and the timer while packets are reported out of order. On such a link this is in every "
-    "round trip: the window stays at its size of the first report, ten segments in the run that was traced."
+    "TCP-DOOR holds the window and the timer while packets are reported out of order. On a link that always reorders, "
+    "this is the case in every round trip: the window stays at its size of the first report, ten segments in the run "
+    "that was traced."
 )
-DOOR_LOSES = Sentence("At one round trip it lowers the goodput from {goodputs}.")
+DOOR_LOSES = Sentence("At a displacement of one round trip, TCP-DOOR lowers the goodput from {goodputs}.")
 DOOR_LOSS = Phrase("{before!n} to {after!n} Mbit/s ({detector})")
 TWO = Sentence(
     "Two subflows have the sum of the goodputs of each, if the receiver acknowledges each subflow on its own. At one "
@@ -88,8 +91,9 @@ UNLIKE_COUPLED = Sentence(
     "and RFCs define them, recover little of this loss ({gain})."
 )
 COUPLED = Sentence(
-    "With the coupled receiver there are no SACK blocks, so RACK-TLP and NCR cannot be used. NewReno has {first!n} "
-    "Mbit/s at one round trip, and {learned!n} Mbit/s if its threshold grows by one with each D-SACK report."
+    "With the coupled receiver there are no SACK blocks, so RACK-TLP and NCR cannot be used. At a displacement of one "
+    "round trip NewReno has {first!n} Mbit/s, and {learned!n} Mbit/s if its duplicate-ACK threshold grows by one with "
+    "each D-SACK report."
 )
 COUPLED_COUNTER = Sentence(
     "On a link that reorders, raising the duplicate-ACK threshold by one with each D-SACK report would have helped the "
@@ -108,8 +112,8 @@ STALLS = Sentence(
     "RACK-TLP is sent first and restarts the timer (RFC 8985 7.3)."
 )
 STALLS_LONG = Sentence(
-    "At {longest} every timer expires, and a judge of timeouts helps every detector. With RFC 6675 the goodput is "
-    "{goodputs}; with RACK-TLP {alone!n} Mbit/s alone and {eifel!n} Mbit/s with Eifel."
+    "In a stall of {longest} every timer expires, and a judge that recognises this helps. With RFC 6675 the goodput by "
+    "judge is: {goodputs}. With RACK-TLP it is {alone!n} Mbit/s alone and {eifel!n} Mbit/s with Eifel."
 )
 STALLS_FRTO = Sentence(
     "F-RTO, which was made for delay spikes, does not judge the second timeout of a stall (RFC 5682 2.1, step 1), but "

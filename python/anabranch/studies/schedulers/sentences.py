@@ -62,7 +62,7 @@ STUCK = Sentence(
 PAPER = Sentence("{agree!n} of {count!n} differences in the BLEST paper have the same sign here, beyond chance.")
 PAPER_AGREE = Sentence("Same sign: {differences}.")
 PAPER_DIFFER = Sentence("Another sign, or not beyond chance: {differences}.")
-PAPER_ONE = Phrase("{measure} of {scheduler} ({theirs!n} %, here {here!n} %)")
+PAPER_ONE = Phrase("{measure} of {scheduler} ({theirs!n} % in the paper, {here!n} % here)")
 PAPER_WHY = Sentence(
     "The paper's default scheduler was that of the kernel of its time, with opportunistic retransmission and "
     "penalisation, and other users shared the links."

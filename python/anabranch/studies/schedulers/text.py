@@ -94,7 +94,7 @@ def _linux(data: Data) -> str:
     page = _gains(data, "lte", "linux", "web")
     bulk = _gains(data, "lte", "linux", "bulk")
     told = say.LINUX(page=span(page, "{:.0f}"), bulk=span(bulk, "{:+.0f}"), default=FIRST)
-    return f"{told} {say.LINUX_WHY}"
+    return f"{told} {say.LINUX_WHY}" if bulk[0] == min(bulk) else told
 
 
 def _page(data: Data) -> str:

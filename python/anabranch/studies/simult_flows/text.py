@@ -4,7 +4,7 @@ from anabranch.studies.base import Data
 from anabranch.studies.sentences import PAIRS
 from anabranch.studies.simult_flows import sentences as say
 from anabranch.studies.simult_flows.measures import SENDERS, cases, every, ratio
-from anabranch.studies.words import listed, of, span
+from anabranch.studies.words import of, span
 
 
 def opening(data: Data) -> str:
@@ -14,10 +14,20 @@ def opening(data: Data) -> str:
     if not late:
         return say.IN_TIME(ratios=span(found.values(), "{:.2f}"))
     said = [
-        say.LATE_ONE(sender=SENDERS[one.sender], direction=one.direction, case=one.case, ratio=f"{found[one]:.2f}")
+        say.LATE_ONE(sender=SENDERS[one.sender], direction=one.direction, case=one.case, ratio=_above_one(found[one]))
         for one in late
     ]
-    return say.LATE(cases=of(len(found) - len(late), len(found)), late=listed(said))
+    return say.LATE(cases=of(len(found) - len(late), len(found)), late="; ".join(said))
+
+
+def _above_one(ratio: float) -> str:
+    """A ratio above 1 with two decimals, or as many as show that it is.
+
+    >>> _above_one(1.034), _above_one(1.0041)
+    ('1.03', '1.004')
+    """
+    texts = (f"{ratio:.{decimals}f}" for decimals in range(2, 12))
+    return next(text for text in texts if float(text) > 1)
 
 
 def findings(data: Data) -> list[str]:
