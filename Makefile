@@ -57,7 +57,10 @@ RUST_SOURCES := $(wildcard Cargo.toml Cargo.lock */Cargo.toml) \
 	$(shell find crates -name '*.rs' -o -name '*.toml' -path '*/src/*')
 # Without the tool of capi-header, whose dependencies give serde other features.
 RUST_TESTS := $(CARGO) test --profile lab --workspace --exclude anabranch-python --exclude anabranch-capi-header --locked
-CLIPPY := $(CARGO) clippy --profile lab
+# With the variables that maturin sets: without them Cargo would build PyO3 anew for clippy, and anew
+# for maturin afterwards.
+CLIPPY = $(addprefix env PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=,$(firstword $(wildcard $(CURDIR)/target/maturin/pyo3-config-*.txt))) \
+	$(CARGO) clippy --profile lab
 STACK_DOCS := RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile lab --no-deps --locked --package anabranch-stack
 
 # Tools of Cargo: those that are installed, else of our own below target/tools.
@@ -69,7 +72,7 @@ LLVM_COV := $(or $(shell command -v cargo-llvm-cov),target/tools/bin/cargo-llvm-
 # measurement.
 FLOOR_STACK := 95.6
 
-.PHONY: demo test release release-check semver lint coverage public-items columns rfc-map scripts-public bench bench-check check-long wheel fuzz mutants rfc-proved clean capi capi-dist capi-test ns3-test
+.PHONY: demo test release release-check semver lint lint-rust lint-python coverage public-items columns rfc-map scripts-public bench bench-check check-long wheel fuzz mutants rfc-proved clean capi capi-dist capi-test ns3-test
 
 demo: $(VENV)/installed
 	$(BIN)/anabranch demo --out out/demo --force
@@ -99,7 +102,11 @@ release-check: $(DENY)
 semver: $(SEMVER)
 	$(SEMVER) semver-checks --package anabranch-stack --baseline-rev $(BEFORE)
 
+# Cargo leaves a core idle for most of the time, which mypy uses.
 lint: $(VENV)/tools
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line lint-rust lint-python
+
+lint-rust: $(VENV)/tools
 	$(CARGO) fmt --all --check
 	$(CLIPPY) --workspace --exclude anabranch-capi-header --all-targets --locked -- -D warnings
 	$(CLIPPY) --package anabranch-capi-header --locked -- -D warnings
@@ -107,6 +114,8 @@ lint: $(VENV)/tools
 	$(PY) tools/public-items --check
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile lab --no-deps --locked --package anabranch-capture --package anabranch-measures --package anabranch-packetdrill \
 		--package anabranch-pcap --package anabranch-sim --package anabranch-torture --package anabranch-wifi --document-private-items
+
+lint-python: $(VENV)/tools
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
