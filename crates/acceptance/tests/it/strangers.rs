@@ -163,7 +163,7 @@ fn a_slip_of_the_pen_is_answered_with_the_registered_name() {
     let unknown = said(&["connection.scheduler=onyl"]);
     assert!(
         unknown.starts_with(
-            "scenario: connection.scheduler (from --set): unknown scheduler \"onyl\"\n  did you mean \"only\"?"
+            "scenario: connection.scheduler (from --set or set()): unknown scheduler \"onyl\"\n  did you mean \"only\"?"
         ),
         "{unknown}"
     );

@@ -119,8 +119,8 @@ pub(super) fn read(value: &Value) -> Result<Trace, Error> {
         stamps.push(stamp);
     }
     match stamps.last() {
-        None => Err(Error::new("the trace is empty", "a trace needs at least one stamp")),
-        Some(0) => Err(Error::new("the trace lasts no time", "its last stamp is its length and must be above 0")),
+        None => Err(Error::new("the trace is empty", "write at least one time in milliseconds")),
+        Some(0) => Err(Error::new("the trace lasts no time", "its last time is its length and must be above 0")),
         Some(_) => Ok(Trace { stamps: Arc::from(stamps) }),
     }
 }

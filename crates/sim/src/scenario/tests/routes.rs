@@ -35,7 +35,7 @@ fn written_routes_are_chains_from_client_to_server() {
         ("[['wify', 'core']]", "paths[0][0]: no link is called \"wify\"\n  did you mean \"wifi\"?"),
         ("[[]]", "paths[0]: the route ends at \"c\""),
         ("[5]", "paths[0]: expected the links of a route"),
-        ("[]", "paths: no route leads"),
+        ("[]", "paths: the list of routes is empty"),
         ("'wifi'", "paths: expected a list"),
     ] {
         let said = with(paths).unwrap_err();
