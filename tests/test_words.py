@@ -184,7 +184,7 @@ def test_a_file_whose_name_deceives_is_shown_as_it_is(command: Command, here: Pa
     Path(name).write_text("nothing", encoding="utf-8")
     done = command("analyze", name)
     assert (done.status, done.err.isascii()) == (2, True)
-    assert "not a capture" in done.err
+    assert "not a pcap or pcapng file" in done.err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes file names that are not UTF-8")

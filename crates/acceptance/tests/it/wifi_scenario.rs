@@ -178,7 +178,11 @@ fn what_cannot_be_from_802_11n_on_is_refused_with_what_is_allowed() {
             "unknown MCS \"best\"\n  allowed: \"minstrel\", or a number without quotes, 0 to 7, or 8 to 15 with two streams",
         ),
         ("standard = '802.11ax', mcs = '7'", "mcs", "or a number without quotes, 0 to 11"),
-        ("standard = '802.11ax', aggregation = false, ampdu_limit = '1 kB'", "ampdu_limit", "sends one packet per frame"),
+        (
+            "standard = '802.11ax', aggregation = false, ampdu_limit = '1 kB'",
+            "ampdu_limit",
+            "sends one packet per frame",
+        ),
         ("standard = '802.11n', ampdu_limit = '1 MB'", "ampdu_limit", "65535"),
         ("standard = '802.11ax', category = 'best-effort'", "category", "did you mean \"best effort\"?"),
         ("standard = '802.11ax', like = 'ns3'", "like", "did you mean \"ns-3\"?"),

@@ -81,7 +81,7 @@ fn range(p: &Parameter) -> String {
 fn write(p: &Parameter, value: f64) -> String {
     match p.unit {
         Unit::Time => TIME.write(nanoseconds(value).0),
-        Unit::Share => format!("{} %", value * 100.0),
+        Unit::Share => format!("{} %", (value * 1e14).round() / 1e12),
         _ => value.to_string(),
     }
 }

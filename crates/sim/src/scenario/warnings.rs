@@ -101,23 +101,24 @@ impl Scenario {
     }
 }
 
-/// Octets of the IPv4 and TCP headers without options.
-const HEADERS: u32 = 40;
+/// Octets of the IPv4 and TCP headers without options, and of the IPv4 and UDP headers.
+const HEADERS: [u32; 2] = [40, 28];
 
 /// If there are more warnings of one kind than this, only their number is given.
 const MANY: usize = 5;
 
 /// A warning if the policer of `link` has a smaller burst than a full segment of `c` needs.
 fn small_burst(link: &Link, c: &Connection) -> Option<String> {
-    let full = u64::from(c.config.mss + HEADERS);
+    let udp = c.protocol == Protocol::Udp;
+    let full = u64::from(c.config.mss + HEADERS[usize::from(udp)]);
     let small = |d: &Direction| {
         let burst = d.more.get("policer", "burst").and_then(Setting::whole)?;
         (burst < full + u64::from(d.overhead)).then_some(burst)
     };
     let burst = [&link.up, &link.down].into_iter().find_map(small)?;
-    let (link, name) = (&link.name, &c.name);
+    let (link, name, what) = (&link.name, &c.name, if udp { "datagram" } else { "segment" });
     Some(format!(
-        "the policer of link \"{link}\" has a burst of {burst} B, which is too small for a full segment of \"{name}\""
+        "the policer of link \"{link}\" has a burst of {burst} B, which is too small for a full {what} of \"{name}\""
     ))
 }
 
@@ -184,6 +185,13 @@ mod tests {
             "transfer = {}\npath = [{ policer_up = { rate = '1 Mbit/s', burst = '1500 B' } }]\nconnection.mss = 1461",
         );
         assert_eq!(long, [said]);
+        let datagrams = |mss: u32| {
+            warnings(&format!(
+                "transfer = {{ rate = '1 Mbit/s' }}\npath = [{{ policer_up = {{ rate = '1 Mbit/s', burst = '1500 B' }} }}]\nconnection = {{ protocol = 'udp', mss = {mss} }}"
+            ))
+        };
+        assert!(datagrams(1472).is_empty());
+        assert!(datagrams(1473)[0].ends_with("too small for a full datagram of \"connection0\""));
     }
 
     #[test]

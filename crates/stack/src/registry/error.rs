@@ -97,8 +97,8 @@ impl Display for ConfigError {
                 write!(f, "{kind}: the name \"{name}\" is registered already; register the new one under another name")
             }
             Self::Info { kind, name, problem } => write!(f, "{kind}: \"{name}\" cannot be registered: {problem}"),
-            Self::NoParameter { kind, name, known, .. } if known.is_empty() => {
-                write!(f, "{kind}: \"{name}\" has no parameters")
+            Self::NoParameter { kind, name, parameter, known } if known.is_empty() => {
+                write!(f, "{kind}: \"{name}\" has no parameters; remove {parameter}")
             }
             Self::NoParameter { kind, name, parameter, known } => {
                 write!(f, "{kind}: \"{name}\" has no parameter {parameter}; it has: {}", known.join(", "))
