@@ -60,7 +60,7 @@ copied_view! {
 }
 
 /// The segments in flight of a subflow, oldest first, and what SACK says about them (RFC 6675 3).
-/// It can be used only during the call that is given it.
+/// It can be used only during the call that receives it.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct Scoreboard(Mutex<Lent>);
 

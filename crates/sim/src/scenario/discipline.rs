@@ -56,7 +56,11 @@ fn red(section: &Section<'_>) -> Result<RedParameters, Error> {
     let max = section.value_or("max", 3 * min)?;
     if max <= min {
         let problem = format!("{max} packets is not above min, {min} packets");
-        return Err(Error::at("max", problem, format!("allowed: above {min} packets; usual are three times min")));
+        return Err(Error::at(
+            "max",
+            problem,
+            format!("allowed: above {min} packets; the usual value is three times min"),
+        ));
     }
     let above_zero = |key: &str| match section.value(key)? {
         0.0 => Err(Error::at(key, "0 % is not allowed", "allowed: above 0 %, at most 100 %")),

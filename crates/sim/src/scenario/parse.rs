@@ -79,7 +79,7 @@ fn title(value: &Value) -> Result<String, Error> {
     let title = text(value)?;
     if title.chars().count() > 200 || title.contains(unseen) {
         return Err(Error::new(
-            "not a title: it is longer than 200 characters, or has control characters",
+            "not a title: it is too long, or has a character that is not allowed",
             "allowed: one line of at most 200 characters, none of which controls a terminal or the direction of writing",
         ));
     }

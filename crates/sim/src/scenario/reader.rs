@@ -292,8 +292,7 @@ pub(super) fn setting(value: &Value, key: &Key) -> Result<Setting, Error> {
         return ranged(value, range);
     }
     let choices: Vec<(&str, Setting)> = words.iter().map(|word| (*word, Setting::Word(word))).collect();
-    let or = format!(", or \"{}\"", words.join("\", \""));
-    word_or(value, &choices, |v| ranged(v, range).map_err(|e| e.or_allowed(&or)), example(range).trim_matches('"'))
+    word_or(value, &choices, |v| ranged(v, range), example(range).trim_matches('"'))
 }
 
 /// A value in `range`.

@@ -284,7 +284,9 @@ pub(super) fn word_or<T: Copy>(
     let allowed = || format!("allowed: \"{}\", or a quantity such as \"{example}\"", names.join("\", \""));
     match value.as_str().map(str::trim) {
         None => Err(Error::new(format!("expected text in quotes, found {}", show(value)), allowed())),
-        Some(text) if Decimal::prefix(text).is_some() => quantity(value),
+        Some(text) if Decimal::prefix(text).is_some() => {
+            quantity(value).map_err(|e| e.or_allowed(&format!(", or \"{}\"", names.join("\", \""))))
+        }
         Some(text) => words.iter().find(|(w, _)| *w == text).map(|(_, meaning)| *meaning).ok_or_else(|| {
             Error::new(format!("unknown word \"{text}\""), format!("{}{}", did_you_mean(text, &names), allowed()))
         }),

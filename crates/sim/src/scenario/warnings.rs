@@ -94,7 +94,7 @@ impl Scenario {
         match idle.as_slice() {
             [first, .., last] if idle.len() > MANY => {
                 let (n, all) = (idle.len(), self.links.len());
-                vec![format!("{n} of {all} links carry no connection{why}: \"{first}\" to \"{last}\"")]
+                vec![format!("{n} of {all} links carry no connection{why}, such as \"{first}\" and \"{last}\"")]
             }
             few => few.iter().map(|name| format!("link \"{name}\" carries no connection{why}")).collect(),
         }
