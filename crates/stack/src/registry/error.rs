@@ -106,6 +106,13 @@ impl Display for ConfigError {
             Self::Parameter { kind, name, parameter, value, allowed: (least, most) } => {
                 write!(f, "{kind}: {parameter} of \"{name}\" is {value}; allowed: {least} to {most}")
             }
+            Self::Needs { kind, name, need: need @ Need::Scoreboard } => {
+                write!(
+                    f,
+                    "{kind}: \"{name}\" needs {need}, which coupled acknowledgement does not send; choose independent \
+                     acknowledgement, or another {kind}"
+                )
+            }
             Self::Needs { kind, name, need } => {
                 write!(f, "{kind}: \"{name}\" needs {need}, which is off; switch it on, or choose another {kind}")
             }
