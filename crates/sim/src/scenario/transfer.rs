@@ -166,11 +166,7 @@ fn dialogue(section: &Section<'_>) -> Result<Application, Error> {
 }
 
 fn only(key: &str, why: &str, keys: &str) -> Error {
-    Error::at(
-        key,
-        format!("not allowed here: {why}"),
-        format!("remove \"{key}\"; what belongs to such a transfer: {keys}"),
-    )
+    Error::at(key, format!("not allowed here: {why}"), format!("remove \"{key}\"; keys of such a transfer: {keys}"))
 }
 
 fn extent(section: &Section<'_>) -> Result<Extent, Error> {

@@ -106,7 +106,7 @@ impl Display for Range {
             Self::Whole(least, most) => write!(f, "{least} to {most}"),
             Self::Number(least, most) => write!(f, "{least} to {most}"),
             Self::RoundTrips(least, most) => write!(f, "{least} to {most} smoothed round-trip times"),
-            Self::Share(least, most) => write!(f, "{} % to {} %", percent(least), percent(most)),
+            Self::Share(least, most) => write!(f, "{} % to {} %", percent(*least), percent(*most)),
             Self::Time(least, most) => write!(f, "{least} to {most}"),
             Self::Octets(least, most) => write!(f, "{least} to {most} octets"),
             Self::Rate(least, most) => write!(f, "{least} to {most} bit/s"),

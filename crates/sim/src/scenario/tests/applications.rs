@@ -29,7 +29,10 @@ fn messages_are_drawn_and_bounded() {
             "transfer.bytes: not allowed here: \"message\" makes this a transfer of messages",
         ),
         ("count = 1\nthink = '1 s'", "transfer.think: not allowed here"),
-        ("count = 1\nrate = '1 Mbit/s'", "it takes message, interval, deadline, count, duration; remove \"rate\""),
+        (
+            "count = 1\nrate = '1 Mbit/s'",
+            "remove \"rate\"; keys of such a transfer: message, interval, deadline, count, duration",
+        ),
     ] {
         let error = read(keys).unwrap_err();
         assert!(error.contains(said), "{error}");
@@ -157,7 +160,7 @@ fn pages_and_films_that_make_no_sense_are_refused() {
         (film("count = 9\nstartup = '29 s'"), "transfer.startup: 29 s is more than the buffer can hold, 28 s"),
         (film("count = 1\nrate = '1 Mbit/s'"), "transfer.rate: not allowed here: \"ladder\" makes this a film"),
         (film("count = 1\npage = 'amazon'"), "transfer.ladder: not allowed here: \"page\" makes this a web page"),
-        ("[transfer]\nladder = []\n[[path]]".into(), "transfer.ladder: 0 bit rates"),
+        ("[transfer]\nladder = []\n[[path]]".into(), "transfer.ladder: the list has 0 bit rates"),
         (
             "[transfer]\nladder = ['2 Mbit/s', '2 Mbit/s']\ncount = 1\n[[path]]".into(),
             "transfer.ladder[1]: 2 Mbit/s is not above 2 Mbit/s",
