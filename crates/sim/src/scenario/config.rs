@@ -139,7 +139,7 @@ fn refused(error: ConfigError, section: &Section<'_>) -> Error {
             Error::at(key, format!("\"{name}\" needs {need}, which is off"), remedy)
         }
         ConfigError::Range { field, value, allowed } => {
-            Error::at(field, format!("{value} is out of range"), format!("allowed: {allowed}"))
+            Error::at(field, format!("{value} is not allowed"), format!("allowed: {allowed}"))
         }
         other => Error::new(other.to_string(), ""),
     }
