@@ -136,8 +136,8 @@ fn the_defaults_from_802_11n_on_are_the_standards() {
 #[test]
 fn what_cannot_be_from_802_11n_on_is_refused_with_what_is_allowed() {
     for (keys, place, part) in [
-        ("mcs = 7", "mcs", "802.11g has no mcs"),
-        ("standard = '802.11a', aggregation = true", "aggregation", "802.11a has no aggregation"),
+        ("mcs = 7", "mcs", "802.11g does not have the key mcs"),
+        ("standard = '802.11a', aggregation = true", "aggregation", "802.11a does not have the key aggregation"),
         ("standard = '802.11n', channel_width = '80 MHz'", "channel_width", "allowed with it: \"20 MHz\", \"40 MHz\""),
         (
             "standard = '802.11ac', channel_width = '20 MHz', mcs = 9",
