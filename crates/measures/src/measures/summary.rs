@@ -124,7 +124,7 @@ measures! {
     REORDER_DENSITY = Measure::new("reorder_density", PAIRS, "displacement").of(CONNECTION).in_captures(Arrival)
         .means("reorder density ([3], section 5): pairs of a displacement (arrival position - \
             position in the stream; negative is early) and the share of the packets that have it. \
-            Displacements of share 0 are left out; those beyond 511 count as 511");
+            Displacements of share 0 are left out; those beyond 511 count as 511 or -511");
     HOL_DELAY_MS = Measure::new("hol_delay_ms", MILLISECONDS, "head-of-line delay")
         .of(CONNECTION).in_captures(Arrival).parts(P99).less()
         .means("head-of-line delay of the application's stream: how long a data segment waited at \

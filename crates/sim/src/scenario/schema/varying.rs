@@ -119,7 +119,7 @@ static ORBIT: &[Key] = &[
         "rtt",
         In(SHORT),
         Text("of the preset"),
-        "smallest RTT over the satellite, without the additions of the following keys",
+        "RTT over the satellite, without the variations of the following keys",
     ),
     key("step", In(SHORT), Text("of the preset"), "time that a slot adds to the RTT, drawn uniformly from 0 to this"),
     key(
