@@ -96,20 +96,21 @@ static ALGORITHMS: &[Key] = &[
         "opportunistic_retransmission",
         Field,
         Profile,
-        "when the receive window or the send buffer is full, the sender also sends the oldest \
-            segment without a DATA_ACK on the fastest subflow that can send. Condition: the \
-            subflows that carry this segment have more than four times the RTT, or a window of at \
-            most four segments (Raiciu et al., NSDI 2012, with the conditions of out-of-tree \
-            Linux). Works with any scheduler; refused with `acknowledgement = \"coupled\"`",
+        "`true`: when the receive window or the send buffer is full, the sender also sends the \
+            oldest segment without a DATA_ACK on the fastest subflow that can send. Condition: \
+            the subflows that carry this segment have more than four times the RTT, or a window \
+            of at most four segments (Raiciu et al., NSDI 2012, with the conditions of \
+            out-of-tree Linux). Works with any scheduler; refused with `acknowledgement = \
+            \"coupled\"`",
     )
     .often(25, Draw::Any),
     key(
         "penalisation",
         Field,
         Profile,
-        "when the receive window or the send buffer is full, the sender halves the window of the \
-            slower subflow that carries the oldest segment without a DATA_ACK, at most once per \
-            RTT of the fastest subflow that can send",
+        "`true`: when the receive window or the send buffer is full, the sender halves the window \
+            of the slower subflow that carries the oldest segment without a DATA_ACK, at most \
+            once per RTT of the fastest subflow that can send",
     )
     .often(25, Draw::Any),
     key(

@@ -154,7 +154,7 @@ static MORE: &[Key] = &[
         "backup",
         In(Range::Flag),
         Of(Setting::Flag(false)),
-        "connections use paths over this link only when no regular one works (flag B of \
+        "`true`: connections use paths over this link only when no regular one works (flag B of \
              MP_JOIN, MP_PRIO on the first subflow)",
     )
     .often(8, Draw::Any),
@@ -215,9 +215,9 @@ static MORE: &[Key] = &[
         "capture",
         In(Range::Flag),
         Of(Setting::Flag(false)),
-        "`anabranch run --pcap DIR` also writes `NAME.link.pcapng`, where NAME is the name of the \
-            link: its packets in both directions, each with the time at which its transmission \
-            ended",
+        "`true`: `anabranch run --pcap DIR` also writes `NAME.link.pcapng`, where NAME is the \
+            name of the link: its packets in both directions, each with the time at which its \
+            transmission ended",
     )
     .often(5, Draw::Any),
     key(

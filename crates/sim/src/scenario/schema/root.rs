@@ -34,10 +34,10 @@ pub(super) static ROOT: &[Key] = &[
         "bytes",
         In(Range::Flag),
         Of(Setting::Flag(false)),
-        "the simulator writes each segment that reaches a host as the octets of a real packet \
-             (payload, options, checksums) and parses them. Results and trace do not change (a \
-             difference ends the program), but the run takes longer. Not with `stack = \
-             \"legacy-2011\"`, whose packets have no bytes",
+        "`true`: the simulator writes each segment that reaches a host as the octets of a real \
+            packet (payload, options, checksums) and parses them. Results and trace do not change \
+            (a difference ends the program), but the run takes longer. Not with `stack = \
+            \"legacy-2011\"`, whose packets have no bytes",
     ),
     key(
         "connection",

@@ -104,9 +104,9 @@ pub(super) static WINDOW: &[Key] = &[
         "byte_counting",
         Field,
         Profile,
-        "congestion windows grow by the octets acknowledged (RFC 3465, recommended by RFC 5681 in \
-            congestion avoidance; Linux). `false`: they grow with each ACK, which counts for at \
-            most one segment (RFC 5681 3.1, equations (2) and (3)), as in ns-3's NewReno",
+        "`true`: congestion windows grow by the octets acknowledged (RFC 3465, recommended by RFC \
+            5681 in congestion avoidance; Linux). `false`: they grow with each ACK, which counts \
+            for at most one segment (RFC 5681 3.1, equations (2) and (3)), as in ns-3's NewReno",
     )
     .instead("the model's controllers have their own rules of increase")
     .often(15, Draw::Any),
@@ -114,8 +114,9 @@ pub(super) static WINDOW: &[Key] = &[
         "count_segments",
         Field,
         Profile,
-        "the congestion window counts segments of any length, and in slow start grows by one \
-            segment for each segment acknowledged (Linux). `false`: it counts octets (RFC 5681)",
+        "`true`: the congestion window counts segments of any length, and in slow start grows by \
+            one segment for each segment acknowledged (Linux). `false`: it counts octets (RFC \
+            5681)",
     )
     .often(15, Draw::Any),
     key(
@@ -132,17 +133,17 @@ pub(super) static WINDOW: &[Key] = &[
         "pacing",
         Field,
         Profile,
-        "paces segments at 200 % of one window per RTT in slow start, later at 120 %, as Linux \
-            with the queue `fq`. A controller that sets a rate, such as BBR, is always paced at \
-            this rate",
+        "`true`: paces segments at 200 % of one window per RTT in slow start, later at 120 %, as \
+            Linux with the queue `fq`. A controller that sets a rate, such as BBR, is always \
+            paced at this rate",
     )
     .often(20, Draw::Any),
     key(
         "defer_bursts",
         Field,
         Profile,
-        "after sending, a sender waits until its window has room for a burst of segments, or \
-            until a third of the window is free, if the next ACK is expected soon (Linux: \
+        "`true`: after sending, a sender waits until its window has room for a burst of segments, \
+            or until a third of the window is free, if the next ACK is expected soon (Linux: \
             `tcp_tso_should_defer`). With several subflows, no effect under schedulers other than \
             `linux`",
     )
@@ -177,7 +178,7 @@ pub(super) static WINDOW: &[Key] = &[
         "sack_timing",
         Field,
         Profile,
-        "SACK gives RTT samples (of segments sent only once), and timestamps give them in \
+        "`true`: SACK gives RTT samples (of segments sent only once), and timestamps give them in \
             recovery, too. SACK restarts the retransmission timer if a newly reported segment was \
             sent before the first unacknowledged segment was last sent. `false`: the timer is not \
             restarted, and may expire in a long recovery. Segments sent later do not restart the \
@@ -248,9 +249,9 @@ pub(super) static ACKNOWLEDGEMENTS: &[Key] = &[
         "delayed_ack_adapts",
         Field,
         Profile,
-        "the delay of ACKs follows the arrivals of data. It approaches twice the interval between \
-            two arrivals, and doubles after a delay that ran out. It stays between `delayed_ack` \
-            and the RTT, and below 200 ms (Linux)",
+        "`true`: the delay of ACKs follows the arrivals of data. It approaches twice the interval \
+            between two arrivals, and doubles after a delay that ran out. It stays between \
+            `delayed_ack` and the RTT, and below 200 ms (Linux)",
     )
     .often(15, Draw::Any),
     key(
@@ -265,7 +266,7 @@ pub(super) static ACKNOWLEDGEMENTS: &[Key] = &[
         "push_acks",
         Field,
         Profile,
-        "the last segment of a burst, and the last of all that may be sent, carries PSH. A \
+        "`true`: the last segment of a burst, and the last of all that may be sent, carries PSH. A \
             full-sized segment with PSH is acknowledged at once, so that the last of an odd \
             number of segments does not wait for a delayed ACK",
     )
@@ -274,12 +275,12 @@ pub(super) static ACKNOWLEDGEMENTS: &[Key] = &[
         "acknowledge_on_read",
         Field,
         Profile,
-        "acknowledges by Linux's rule. If more than one full segment has come since the last ACK, \
-            the ACK leaves before the application reads. After each read, a subflow acknowledges \
-            again if it owes an ACK and nothing is left to read, or if its window has at least \
-            doubled. The window is the buffer less the memory of unread and held segments \
-            (`held_charge`), in units of the window field. A buffer that has not grown keeps room \
-            for one segment",
+        "`true`: acknowledges by Linux's rule. If more than one full segment has come since the \
+            last ACK, the ACK leaves before the application reads. After each read, a subflow \
+            acknowledges again if it owes an ACK and nothing is left to read, or if its window \
+            has at least doubled. The window is the buffer less the memory of unread and held \
+            segments (`held_charge`), in units of the window field. A buffer that has not grown \
+            keeps room for one segment",
     )
     .often(15, Draw::Any),
     key(
