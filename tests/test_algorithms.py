@@ -45,7 +45,7 @@ def test_results_keep_the_name_of_the_judge_that_was_written() -> None:
 
 def test_both_names_of_the_judge_at_once_are_refused() -> None:
     both = ab.Scenario.two_path("5 Mbit/s, 20 ms", "2 Mbit/s, 10 ms", transfer="1 MB", judge="dsack", recovery="dsack")
-    with pytest.raises(ab.ScenarioError, match=r"connection.recovery: is another name of judge, and both are given"):
+    with pytest.raises(ab.ScenarioError, match=r"connection.recovery: is an alias of judge, and both are given"):
         both.check()
 
 

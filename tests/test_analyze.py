@@ -170,7 +170,7 @@ def test_plain_tcp_stands_behind_mptcp_or_is_left_out(command: Command, here: Pa
     assert [c["bytes_delivered"] for c in plain["connections"]] == [20_000, 30_000]
     alone = command("analyze", "plain.pcap", "--protocol", "mptcp")
     assert alone.status == 2
-    assert "without --protocol plain TCP is measured, too" in alone.err
+    assert "without --protocol, plain TCP is measured, too" in alone.err
     with pytest.raises(ValueError, match="choices: mptcp, tcp"):
         ab.analyze(here / "plain.pcap", protocol="udp")  # type: ignore[arg-type]
 
@@ -204,7 +204,7 @@ def test_a_clock_that_was_set_back_is_told(command: Command, here: Path) -> None
     ("content", "told"),
     [
         (b"", "empty"),
-        (b"this is some text that is no capture at all", "not a capture"),
+        (b"this is some text that is no capture at all", "not a pcap or pcapng file"),
         (b"\x1f\x8b\x08\x00rest", "gzip"),
         (_pcap(147, [bytes(60)]), "unknown link type 147"),
         (_pcap(1, [bytes(60)]), "no connection of TCP or MPTCP inside: 1 packet, 0 of them TCP"),

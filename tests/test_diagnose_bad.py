@@ -199,7 +199,7 @@ def test_a_damaged_capture_tells_what_came_before(captures: list[Path], tmp_path
     data[half : half + 5000] = b"\xff" * 5000
     (tmp_path / "damaged.pcapng").write_bytes(data)
     found = ab.diagnose([tmp_path / "damaged.pcapng", captures[1]])
-    assert "damaged.pcapng: a block has an absurd length" in notes(found)
+    assert "damaged.pcapng: a block has an impossible length" in notes(found)
     assert found.connections[0]["causes"]
 
 

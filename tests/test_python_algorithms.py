@@ -153,7 +153,9 @@ def test_a_window_that_is_no_number_is_an_error_with_its_value() -> None:
         def on_congestion(self, congestion, paths, me):
             setattr(self, "cwnd", "large")  # noqa: B010  (a type checker would refuse the assignment)
 
-    with pytest.raises(ab.AlgorithmError, match=r"controller Wrong, at .*: set self\.cwnd to 'large'; it is a number"):
+    with pytest.raises(
+        ab.AlgorithmError, match=r"controller Wrong, at .*: set self\.cwnd to 'large'; it must be a number"
+    ):
         LOSSY.set("connection.controller", Wrong).run()
 
 

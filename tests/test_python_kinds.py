@@ -416,7 +416,7 @@ FAULTS: list[tuple[type[Any], dict[str, Any], str]] = [
     (
         Kept,
         {"sack": False},
-        r"a scoreboard can be used only during the call that is given it",
+        r"a scoreboard can be used only during the call that receives it",
     ),
     (
         changed(Plain, ignores_progress=lambda self: "yes"),

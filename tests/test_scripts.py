@@ -121,7 +121,7 @@ def test_every_script_names_its_source() -> None:
         ("+1...0.5 connect(3, ..., ...) = 0", "this call ends before it begins"),
         ("0...1 > . 1:1(0) ack 1", "only a call can last"),
         ("0~1 close(3) = 0", "only a segment that is sent (>) can have a range"),
-        ("0 < X 1:1(0)", '"X" is not flags'),
+        ("0 < X 1:1(0)", '"X" are no TCP flags'),
         ("0 < . 1:9(7) ack 1", "7 octets from 1 on end at 8, not at 9"),
         ("0 > - 1:1(0) ack 1", "an acknowledgement number without the flag ."),
         ("0 < S 0:0(0) win 65536", "65536 is out of range for a window field (16 bits)"),

@@ -63,11 +63,11 @@ def test_a_name_stands_for_the_key_that_was_there_when_it_was_first_used() -> No
         ("ip mptcp endpoint add 10.0.0.7 singal", 'did you mean "signal"?'),
         ("ip mptcp endpoint delete id 9", "no endpoint has the id 9"),
         ("ip mptcp endpoint add here signal", "no IP address"),
-        ("ip mptcp limits set joins 2", "limits set joins 2: subflows, add_addr_accepted"),
-        ("ip mptcp monitor", "ip mptcp monitor: endpoint flush, add, change and delete, limits set"),
+        ("ip mptcp limits set joins 2", "limits set joins 2: supported are subflows and add_addr_accepted"),
+        ("ip mptcp monitor", "ip mptcp monitor: supported are endpoint flush, add, change and delete, limits set"),
         ("sysctl -q net.mptcp.enable=1", 'did you mean "net.mptcp.enabled"?'),
         ("sysctl -q net.mptcp.scheduler=fastest", "fastest"),
-        ("../common/multi-ep.sh -x", "multi-ep.sh -x: -e, -m and -b"),
+        ("../common/multi-ep.sh -x", "multi-ep.sh -x: supported are -e, -m and -b"),
     ],
 )
 def test_what_a_command_cannot_mean_is_named(command: str, said: str) -> None:

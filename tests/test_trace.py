@@ -41,6 +41,7 @@ def test_a_result_is_replayed_without_the_trace_file(here: Path, command: Comman
     [
         ("1\n2\nx\n", "a.trace, line 3: not a whole number of milliseconds"),
         ("5\n4\n", "a.trace, line 2: 4 comes after 5"),
+        ("5000000000\n", "a.trace, line 1: 5000000000 ms is more than a day"),
         ("", "a.trace is empty"),
         ("0\n0\n", "a.trace has no time above 0"),
     ],

@@ -148,7 +148,7 @@ CLEARED = "\x1b[2J\x1b[H"
 def test_a_title_that_deceives_is_refused(command: Command, scenario_file: Path, text: str) -> None:
     done = command("check", scenario_file, "--set", f"title={json.dumps(text)}")
     assert (done.status, done.out) == (2, "")
-    assert "title (from --set): not a title" in done.err
+    assert "title (from --set or set()): not a title" in done.err
     assert "none of which controls a terminal or the direction of writing" in done.err
     done = command("check", scenario_file, "--set", f"connection.controller={text}")
     assert done.status == 2
@@ -184,7 +184,7 @@ def test_a_file_whose_name_deceives_is_shown_as_it_is(command: Command, here: Pa
     Path(name).write_text("nothing", encoding="utf-8")
     done = command("analyze", name)
     assert (done.status, done.err.isascii()) == (2, True)
-    assert "not a capture" in done.err
+    assert "not a pcap or pcapng file" in done.err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes file names that are not UTF-8")

@@ -648,7 +648,7 @@ class Episode:
 class Scoreboard:
     """The segments in flight of a subflow, oldest first, and what SACK says about them (RFC 6675 3).
 
-    It can be used only during the call that is given it.
+    It can be used only during the call that receives it.
     """
 
     def __len__(self) -> int:

@@ -38,7 +38,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoFiles => write!(f, "no capture named; name one or more pcap or pcapng files"),
+            Self::NoFiles => write!(f, "no capture is named; name one or more pcap or pcapng files"),
             Self::File(error) => error.fmt(f),
             Self::LinkType { file, link } => write!(
                 f,
@@ -49,7 +49,7 @@ impl fmt::Display for Error {
                 let files = files.join(", ");
                 let what = match only {
                     None => "no connection of TCP or MPTCP",
-                    Some(Only::Mptcp) => "no MPTCP",
+                    Some(Only::Mptcp) => "no MPTCP connection",
                     Some(Only::Tcp) => "no plain TCP connection",
                 };
                 write!(f, "{files}: {what} inside: {}, {tcp} of them TCP", count(*packets, "packet"))?;
@@ -63,8 +63,8 @@ impl fmt::Display for Error {
                     write!(f, "; {} of incomplete packets", count(told.incomplete, "IP fragment"))?;
                 }
                 match only {
-                    Some(Only::Mptcp) if *tcp > 0 => write!(f, "; without --protocol plain TCP is measured, too"),
-                    Some(Only::Tcp) if *tcp > 0 => write!(f, "; without --protocol MPTCP is measured"),
+                    Some(Only::Mptcp) if *tcp > 0 => write!(f, "; without --protocol, plain TCP is measured, too"),
+                    Some(Only::Tcp) if *tcp > 0 => write!(f, "; without --protocol, MPTCP is measured, too"),
                     _ => Ok(()),
                 }
             }

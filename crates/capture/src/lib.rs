@@ -146,7 +146,7 @@ fn open_files(files: &[String], mut input: Option<Input>) -> Result<Vec<Reader>,
         } else {
             let metadata = std::fs::metadata(file).map_err(unreadable)?;
             if metadata.is_dir() {
-                return Err(unreadable(std::io::Error::other("it is a directory; name the files in it")).into());
+                return Err(unreadable(std::io::Error::other("it is a directory; name the capture files in it")).into());
             }
             (file.as_str(), Source::new(Box::new(File::open(file).map_err(unreadable)?)))
         };

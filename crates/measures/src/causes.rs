@@ -97,14 +97,15 @@ const INFO: [Info; Cause::COUNT] = [
         "failed",
         "path failed",
         Evidence::Timing,
-        "its retransmission timer expired repeatedly without an acknowledgement",
+        "the retransmission timer of the subflow expired repeatedly without an ACK",
     ),
     info("recovery", "loss recovery", Evidence::Packets, "the subflow repaired losses"),
     info(
         "receive_window",
         "receive window",
         Evidence::Packets,
-        "the receive window was full: the application read late, or the receive buffer is small",
+        "the receive window was full, and the receiver held no data behind a gap: the application \
+            read late, or the receive buffer is small",
     ),
     info(
         "head_of_line",
@@ -129,7 +130,7 @@ const INFO: [Info; Cause::COUNT] = [
         "send_buffer",
         "send buffer",
         Evidence::OpenTiming,
-        "all written data were sent and not acknowledged, and the send buffer was full",
+        "the send buffer was full of data that was sent and not acknowledged",
     ),
     info("application", "application", Evidence::OpenTiming, "the application had no data to send"),
     info(

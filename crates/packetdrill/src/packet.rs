@@ -111,7 +111,9 @@ fn flags(c: &mut Cursor<'_>, packet: &mut Packet) -> Parsed<()> {
             None if letter == 'A' || ('0'..='7').contains(&letter) => packet.accurate = true,
             None if word == "-" => {}
             None => {
-                return from.fail(format!("\"{word}\" is not flags: letters of SFRPUEWA and . for ACK, or - for none"));
+                return from.fail(format!(
+                    "\"{word}\" are no TCP flags: write letters of SFRPUEWA and . for ACK, or - for none"
+                ));
             }
         }
     }

@@ -302,7 +302,9 @@ impl Run<'_> {
             return Stop::lacks("Accurate ECN (RFC 9768)");
         }
         let Some(options) = &packet.options else {
-            return Stop::wrong("an arriving segment needs its options; <...> is for those that are sent");
+            return Stop::wrong(
+                "an arriving segment needs its options written out; <...> is only for segments that are sent",
+            );
         };
         let syn = packet.flags & Flags::SYN.0 != 0;
         let mut at = None;

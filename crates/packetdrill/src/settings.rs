@@ -105,15 +105,15 @@ pub struct Settings {
 
 /// Option lines that the runner accepts but that have no effect, and why they have none.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
-    ("send_omit_free", "there are no buffers to be used again"),
+    ("send_omit_free", "the runner reuses no buffers"),
     ("non_fatal", "every mismatch ends the script"),
-    ("init_scripts", "no script is run before"),
-    ("speed", "there is no link"),
-    ("verbose", "the report is always the same"),
+    ("init_scripts", "the runner runs no other script first"),
+    ("speed", "the runner has no link"),
+    ("verbose", "the report always has the same detail"),
     ("dry_run", "use --check"),
     ("so_filename", "the engine is built in"),
-    ("wire_protocol", "there is no wire"),
-    ("tcp_ts_ecr_scaled", "an echo is a name for a timestamp that was sent"),
+    ("wire_protocol", "the runner has no wire"),
+    ("tcp_ts_ecr_scaled", "the runner compares an echo with the timestamp that was sent, not with its number"),
 ];
 
 /// Option lines of [`WITHOUT_EFFECT`] that cannot change the result of a script.
@@ -199,20 +199,21 @@ impl Settings {
             },
             "mss" => {
                 let mss = u32::try_from(number()?).ok().filter(|mss| *mss > 0);
-                self.largest_arrival = mss.ok_or(format!("--mss={value}: 1 to {}", u32::MAX))?;
+                self.largest_arrival =
+                    mss.ok_or(format!("--mss={value}: a whole number from 1 to {} was expected", u32::MAX))?;
             }
             "strict_segments" => self.joins = false,
             "local_ip" => self.local = address(name, value)?,
             "remote_ip" => self.remote = address(name, value)?,
             "gateway_ip" | "netmask_ip" | "bind_port" | "connect_port" => {
-                return Err(format!("--{name}: addresses of the network cannot be chosen; leave the line out"));
+                return Err(format!("--{name}: a script cannot choose this address or port; leave the line out"));
             }
             "mtu" => {
                 let headers = if self.local.is_ipv6() { 60 } else { 40 };
                 let fits = number()?.checked_sub(headers).and_then(|mss| u16::try_from(mss).ok());
                 let mss = fits
                     .filter(|mss| (1..=65_495).contains(mss))
-                    .ok_or(format!("--mtu={value}: {} to 65535", headers + 1))?;
+                    .ok_or(format!("--mtu={value}: a whole number from {} to 65535 was expected", headers + 1))?;
                 (self.config.mss, self.config.mss_option) = (mss.into(), Some(largest(mss, options)));
             }
             _ => match WITHOUT_EFFECT.iter().find(|(n, _)| n == name) {
@@ -226,7 +227,7 @@ impl Settings {
                 }
                 None => {
                     return Err(format!(
-                        "--{name} is no option of a script; options: tolerance_usecs, tcp_ts_tick_usecs, ip_version, local_ip, remote_ip, mtu, strict_segments"
+                        "--{name} is no option of a script; options: tolerance_usecs, tcp_ts_tick_usecs, ip_version, local_ip, remote_ip, mss, mtu, strict_segments"
                     ));
                 }
             },

@@ -109,7 +109,10 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             if command.starts_with("nstat -n") {
                 settings.counters.clear();
             } else if command.contains("grep") {
-                settings.unchecked.push(super::report::Note { line, text: format!("`{command}`: counters of Linux") });
+                settings.unchecked.push(super::report::Note {
+                    line,
+                    text: format!("`{command}` reads counters of Linux, which the engine does not have"),
+                });
             }
             Ok(())
         }
@@ -119,7 +122,7 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
         "echo" if command == "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect" => Ok(()),
         "rm" | "dd" if files(&mut settings.files, base, &rest) => Ok(()),
         "rm" | "dd" | "sleep" | "sync" | "echo" | "cp" | "touch" => {
-            settings.note(line, format!("`{command}` has no effect: there is no shell"));
+            settings.note(line, format!("`{command}` has no effect: the runner has no shell"));
             Ok(())
         }
         "ip" if rest.starts_with(&["tcp_metrics", "flush"]) => {
@@ -132,7 +135,7 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             Ok(())
         }
         "ip" if matches!(rest[..], ["link" | "addr" | "route", ..]) => {
-            settings.note(line, format!("`{command}` has no effect: there is no interface"));
+            settings.note(line, format!("`{command}` has no effect: the runner has no interface"));
             Ok(())
         }
         "test" if command.contains("nstat") => counter(settings, line, command),
@@ -171,7 +174,10 @@ fn listed(settings: &mut Settings, line: u32, command: &str) -> Step<()> {
         Some(true) => Ok(()),
         Some(false) => Stop::differs(command, format!("{:?}", settings.listing)),
         None if command.contains("grep") || command.starts_with('!') => {
-            settings.unchecked.push(super::report::Note { line, text: format!("`{command}`: what Linux lists") });
+            settings.unchecked.push(super::report::Note {
+                line,
+                text: format!("`{command}` reads a list of Linux, which the engine does not have"),
+            });
             Ok(())
         }
         None => Ok(()),
@@ -193,7 +199,10 @@ fn counter(settings: &mut Settings, line: u32, command: &str) -> Step<()> {
             }
         }
         _ => {
-            settings.unchecked.push(super::report::Note { line, text: format!("`{command}`: a counter of Linux") });
+            settings.unchecked.push(super::report::Note {
+                line,
+                text: format!("`{command}` reads a counter of Linux, which the engine does not have"),
+            });
             Ok(())
         }
     }
@@ -211,17 +220,17 @@ fn traffic_control(settings: &mut Settings, line: u32, rest: &[&str], command: &
     match rest {
         ["qdisc", "add" | "replace" | "change", .., "pfifo" | "pfifo_fast"] | ["qdisc", "delete" | "del", ..] => Ok(()),
         ["qdisc", "add" | "replace" | "change", .., "fq"] => {
-            settings.note(line, "fq: segments are paced".to_owned());
+            settings.note(line, "fq: the engine paces segments".to_owned());
             settings.config.pacing = true;
             Ok(())
         }
-        _ => Stop::lacks(format!("`{command}`: there is no queue before the network")),
+        _ => Stop::lacks(format!("`{command}`: the runner has no queue before the network")),
     }
 }
 
 fn file(settings: &mut Settings, line: u32, name: &str, depth: u32) -> Step<()> {
     let Some(depth) = depth.checked_sub(1) else {
-        return Stop::lacks(format!("{name}: files include each other too often"));
+        return Stop::lacks(format!("{name}: too many nested includes"));
     };
     let Some(directory) = &settings.directory else {
         return Stop::lacks(format!("{name}: a script that is not a file cannot include files"));

@@ -93,19 +93,19 @@ const FOLLOWED: &[(&str, Set)] = &[
 /// and what the engine does. With another value the script is unsupported, unless [`INERT`] or
 /// [`WITHOUT_MEANING`] names the sysctl, too.
 const ALWAYS: &[(&str, &str, &str)] = &[
-    ("tcp_dsack", "1", "D-SACK (RFC 2883) goes with SACK"),
-    ("tcp_fack", "0", "there is no FACK"),
-    ("tcp_reordering", "3", "DupThresh is 3"),
-    ("tcp_shrink_window", "0", "the window's edge never moves left"),
-    ("tcp_window_scaling", "1", "windows are scaled (RFC 7323)"),
-    ("tcp_syncookies", "1", "a full backlog drops the oldest half-open connection"),
+    ("tcp_dsack", "1", "the engine reports D-SACK (RFC 2883) whenever SACK is on"),
+    ("tcp_fack", "0", "the engine has no FACK"),
+    ("tcp_reordering", "3", "DupThresh of the engine is 3"),
+    ("tcp_shrink_window", "0", "the engine never moves the right edge of its window left"),
+    ("tcp_window_scaling", "1", "the engine always offers window scaling (RFC 7323)"),
+    ("tcp_syncookies", "1", "the engine drops the oldest half-open connection if a backlog is full"),
     ("tcp_recovery", "1", "the profile chooses the detector of losses"),
     ("tcp_early_retrans", "4", "the profile chooses the detector of losses"),
     ("tcp_frto", "2", "the profile chooses the judge of timeouts"),
-    ("tcp_fastopen_blackhole_timeout_sec", "0", "Fast Open is given up for one server, not for all"),
+    ("tcp_fastopen_blackhole_timeout_sec", "0", "the engine gives up Fast Open for one server, not for all servers"),
     ("tcp_pacing_ss_ratio", "200", "the pacing ratio in slow start is 200 %"),
     ("tcp_pacing_ca_ratio", "120", "the pacing ratio in congestion avoidance is 120 %"),
-    ("tcp_no_metrics_save", "1", "no metrics are kept from one connection to the next"),
+    ("tcp_no_metrics_save", "1", "the engine keeps no metrics from one connection to the next"),
 ];
 
 /// Sysctls that have no effect on the engine but could change the result on Linux, and why they
@@ -113,15 +113,15 @@ const ALWAYS: &[(&str, &str, &str)] = &[
 const WITHOUT_MEANING: &[(&str, &str)] = &[
     ("tcp_pacing_ss_ratio", "the engine's own pacing ratios are 200 % and 120 %"),
     ("tcp_pacing_ca_ratio", "the engine's own pacing ratios are 200 % and 120 %"),
-    ("tcp_fastopen_blackhole_timeout_sec", "Fast Open is given up for one server, not for all"),
-    ("tcp_no_metrics_save", "nothing is kept from one connection to the next"),
+    ("tcp_fastopen_blackhole_timeout_sec", "the engine gives up Fast Open for one server, not for all servers"),
+    ("tcp_no_metrics_save", "the engine keeps no metrics from one connection to the next"),
     ("tcp_moderate_rcvbuf", "the profile chooses whether the receive buffer grows"),
     ("tcp_ecn_fallback", "there is nothing to fall back from"),
-    ("net.mptcp.add_addr_timeout", "ADD_ADDR is repeated after the initial RTO"),
-    ("net.mptcp.pm_type", "there is one path manager"),
-    ("net.mptcp.path_manager", "there is one path manager"),
-    ("net.mptcp.allow_join_initial_addr_port", "joins are always taken"),
-    ("net.mptcp.blackhole_timeout", "nothing is kept from one connection to the next"),
+    ("net.mptcp.add_addr_timeout", "the engine repeats ADD_ADDR after the initial RTO"),
+    ("net.mptcp.pm_type", "the runner has one path manager"),
+    ("net.mptcp.path_manager", "the runner has one path manager"),
+    ("net.mptcp.allow_join_initial_addr_port", "the engine accepts joins to the first address and port in any case"),
+    ("net.mptcp.blackhole_timeout", "the engine keeps no state from one connection to the next"),
 ];
 
 /// Sysctls that have no effect on the engine and cannot change the result of a script, and why.
@@ -210,8 +210,8 @@ pub fn set(settings: &mut Settings, line: u32, name: &str, value: &str) -> Step<
         settings.note(line, format!("{short}={value} has no effect: {why}"));
         return Ok(());
     }
-    if let Some((_, _, why)) = ALWAYS.iter().find(|(n, ..)| *n == short) {
-        return Stop::lacks(format!("{short}={value}: {why}"));
+    if let Some((_, always, why)) = ALWAYS.iter().find(|(n, ..)| *n == short) {
+        return Stop::lacks(format!("{short}={value}: only {always} is supported, because {why}"));
     }
     let names: Vec<_> = FOLLOWED.iter().map(|(n, _)| *n).chain(WITHOUT_MEANING.iter().map(|(n, _)| *n)).collect();
     Stop::lacks(format!("sysctl {short}: {}it is not known", did_you_mean(short, &names)))

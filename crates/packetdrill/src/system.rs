@@ -143,7 +143,7 @@ fn descriptor(call: &Call) -> Step<i64> {
     match &call.result {
         Some(Expr::Int(n)) => Ok(*n),
         Some(other) => Stop::wrong(format!("{other} where a descriptor was expected")),
-        None => Stop::wrong(format!("{}: say which descriptor it returns, such as = 3", call.name)),
+        None => Stop::wrong(format!("{}: write the descriptor that the call returns, such as = 3", call.name)),
     }
 }
 

@@ -214,7 +214,7 @@ impl Reader {
         };
         let there = done.map_err(|error| Error::Unreadable { file: self.name.clone(), error })?;
         if !there && self.source.is_damaged() {
-            self.stop("what is packed in it is damaged from here on");
+            self.stop("its compressed data are damaged from here on");
         }
         if there {
             self.head.time = self.clocks.steady(self.head.interface, self.head.time);
@@ -231,7 +231,7 @@ impl Reader {
         let octets = self.source.peek();
         let [seconds, fraction, here, sent] = [0, 4, 8, 12].map(|at| u32_at(octets, at, self.big));
         if here as usize > LARGEST {
-            return Ok(self.stop("a record has an absurd length"));
+            return Ok(self.stop("a record has an impossible length"));
         }
         let whole = header + here as usize;
         if !self.source.has(whole)? {
@@ -255,13 +255,13 @@ impl Reader {
                 self.big = match u32_at(octets, 8, true) {
                     0x1a2b_3c4d => true,
                     0x4d3c_2b1a => false,
-                    _ => return Ok(self.stop("a section has no byte order")),
+                    _ => return Ok(self.stop("a section has no valid byte-order magic")),
                 };
                 kind = SECTION;
             }
             let len = u32_at(octets, 4, self.big) as usize;
             if len < 12 || len % 4 != 0 {
-                return Ok(self.stop("a block has an absurd length"));
+                return Ok(self.stop("a block has an impossible length"));
             }
             let known = matches!(kind, SECTION | INTERFACE | OLD_PACKET | SIMPLE_PACKET | ENHANCED_PACKET);
             if !known {
@@ -271,7 +271,7 @@ impl Reader {
                 continue;
             }
             if len > LARGEST {
-                return Ok(self.stop("a block has an absurd length"));
+                return Ok(self.stop("a block has an impossible length"));
             }
             if !self.source.has(len)? {
                 return Ok(self.stop("it ends within a block"));
@@ -289,7 +289,7 @@ impl Reader {
                 }
                 _ => match self.packet(kind, len) {
                     Some(()) => return Ok(true),
-                    None => return Ok(self.stop("a packet block makes no sense")),
+                    None => return Ok(self.stop("a packet block has a wrong length or an unknown interface")),
                 },
             }
         }
@@ -361,10 +361,10 @@ impl Reader {
 
 fn looks_like(start: &[u8]) -> &'static str {
     match start {
-        [0x1f, 0x8b, ..] => " but compressed with gzip twice: unpack it first",
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => " but compressed with zstd: unpack it first",
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => " but compressed with xz: unpack it first",
-        [b's', b'n', b'o', b'o', b'p', ..] => " of these kinds but a snoop file: convert it with `editcap -F pcapng`",
+        [0x1f, 0x8b, ..] => " but a file compressed with gzip twice: unpack it first",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => " but a file compressed with zstd: unpack it first",
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => " but a file compressed with xz: unpack it first",
+        [b's', b'n', b'o', b'o', b'p', ..] => " but a snoop file: convert it with `editcap -F pcapng`",
         _ => "",
     }
 }

@@ -42,11 +42,10 @@ impl fmt::Display for Error {
             Self::Unreadable { file, error } => {
                 write!(f, "{file}: cannot be read: {}", error.to_string().to_lowercase())
             }
-            Self::Empty { file } => write!(f, "{file}: empty; a capture has at least a file header"),
-            Self::NotACapture { file, looks_like } => write!(
-                f,
-                "{file}: not a capture{looks_like}; pcap and pcapng files can be read, such as `tcpdump -w FILE` writes"
-            ),
+            Self::Empty { file } => write!(f, "{file}: the file is empty; a capture has at least a file header"),
+            Self::NotACapture { file, looks_like } => {
+                write!(f, "{file}: not a pcap or pcapng file{looks_like}; `tcpdump -w FILE` writes such files")
+            }
             Self::Damaged { file, at, what } => {
                 write!(f, "{file}: damaged at octet {at}: {what}; nothing could be read")
             }

@@ -23,7 +23,7 @@ create_exception!(
     anabranch,
     CaptureError,
     PyValueError,
-    "A capture cannot be analysed; the message says which and why."
+    "A capture cannot be analysed. The message says which one, and why."
 );
 
 /// A capture, analysed.

@@ -42,14 +42,14 @@ create_exception!(
     anabranch,
     ScenarioError,
     PyValueError,
-    "A scenario is not valid; the message says where and how to mend it."
+    "A scenario is not valid. The message says where, and how to correct it."
 );
 
 create_exception!(
     anabranch,
     RunError,
     PyRuntimeError,
-    "A run was broken off: it passed its time or memory, or the engine has a fault; the message begins with which."
+    "A run was stopped: it exceeded its time or memory, or the engine has a fault. The message begins with the reason."
 );
 
 /// How often signals are looked at and progress is reported.
@@ -189,7 +189,10 @@ fn with_link(text: &str, name: &str, link: usize) -> PyResult<scenario::Scenario
     if link < parsed.links.len() {
         return Ok(parsed);
     }
-    Err(PyValueError::new_err(format!("there is no link {link}")))
+    Err(PyValueError::new_err(format!(
+        "there is no link {link}; the scenario has links 0 to {}",
+        parsed.links.len().saturating_sub(1)
+    )))
 }
 
 /// A commented scenario to begin with.

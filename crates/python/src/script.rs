@@ -41,7 +41,10 @@ pub fn script(
     evaluate: Py<PyAny>,
 ) -> PyResult<String> {
     let Some((_, profile)) = PROFILES.iter().find(|(name, _)| *name == profile) else {
-        return Err(PyValueError::new_err(format!("profile: there is no {profile:?}")));
+        return Err(PyValueError::new_err(format!(
+            "profile: there is no profile {profile:?}; choices: {}",
+            profiles().join(", ")
+        )));
     };
     let tolerance = tolerance.map(duration).transpose();
     let tolerance = tolerance.map_err(|e| ScenarioError::new_err(format!("tolerance: {e}")))?;

@@ -131,7 +131,7 @@ def of_field(field: str) -> Measure:
     """Return the measure of a field of the summary, ``hol_delay_ms.p95`` for one inside another.
 
     >>> of_field("hol_delay_ms.p95").label, of_field("reverse.goodput_mbps").words
-    ('head-of-line delay, 95th percentile (ms)', 'goodput the other way')
+    ('head-of-line delay, 95th percentile (ms)', 'goodput in the other direction')
     """
     return _BY_FIELD[field]
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from anabranch.scenario import Value
     from anabranch.sweeps.plan import Cell, Point
 
-_OF_CHANGE = re.compile(r"(?P<file>[^\n]*?): (?P<place>[^\s:]+) \(from --set\): (?P<rest>.*)", re.DOTALL)
+_OF_CHANGE = re.compile(r"(?P<file>[^\n]*?): (?P<place>[^\s:]+) \(from --set or set\(\)\): (?P<rest>.*)", re.DOTALL)
 
 
 def refused_values(axes: "Mapping[str, tuple[Point, ...]]", cells: "Sequence[Cell]") -> Iterator[str]:

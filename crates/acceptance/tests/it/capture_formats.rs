@@ -391,13 +391,19 @@ fn simple_packet_blocks_are_read() {
 #[test]
 fn bad_input_is_told_in_one_sentence() {
     assert!(refusal(b"").contains("empty"));
-    assert!(refusal(b"hello, this is no capture at all").contains("not a capture"));
+    assert!(refusal(b"hello, this is no capture at all").contains("not a pcap or pcapng file"));
     // Files that are often taken for captures: their first octets, by the formats' specifications
     // (RFC 8878 3.1.1, RFC 1761).
     for (start, told) in [
-        ([0x28, 0xb5, 0x2f, 0xfd, 4, 0, 0, 0], "not a capture but compressed with zstd: unpack it first"),
-        ([0xfd, b'7', b'z', b'X', b'Z', 0, 0, 4], "not a capture but compressed with xz: unpack it first"),
-        (*b"snoop\0\0\0", "not a capture of these kinds but a snoop file"),
+        (
+            [0x28, 0xb5, 0x2f, 0xfd, 4, 0, 0, 0],
+            "not a pcap or pcapng file but a file compressed with zstd: unpack it first",
+        ),
+        (
+            [0xfd, b'7', b'z', b'X', b'Z', 0, 0, 4],
+            "not a pcap or pcapng file but a file compressed with xz: unpack it first",
+        ),
+        (*b"snoop\0\0\0", "not a pcap or pcapng file but a snoop file"),
     ] {
         assert!(refusal(&start).contains(told), "{}", refusal(&start));
     }

@@ -30,7 +30,7 @@ fn connections_of_acknowledgements_alone_are_counted_as_without_data() {
     assert_eq!((counts(&s), s["connections"].as_array().map(Vec::len)), ([5, 5, 0], Some(5)));
     // A capture of MPTCP alone has none.
     let error = analyze_octets(&[("idle.pcap", &file(&of_idle(5)))], Some(Only::Mptcp)).expect_err("nothing");
-    assert!(error.to_string().contains("no MPTCP inside"), "{error}");
+    assert!(error.to_string().contains("no MPTCP connection inside"), "{error}");
 }
 
 /// RFC 9293 3.8.4: a keep-alive has the number of the last octet, and none or one octet that means nothing.

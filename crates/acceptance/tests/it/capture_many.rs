@@ -306,7 +306,7 @@ fn mptcp_comes_first_and_of_tcp_the_largest_are_listed() {
 fn what_is_not_there_is_refused_by_its_name() {
     let plain = tcp(5000, 3, 0, true);
     let said = only(&plain, Only::Mptcp).expect_err("there is none");
-    assert!(said.contains("no MPTCP inside") && said.contains("without --protocol plain TCP"), "{said}");
+    assert!(said.contains("no MPTCP connection inside") && said.contains("without --protocol, plain TCP"), "{said}");
     let said = only(&Talk::begin(4000, [0, 0], 5, 0).records, Only::Tcp).expect_err("there is none");
     assert!(said.contains("no plain TCP connection inside"), "{said}");
 }
@@ -344,7 +344,7 @@ fn of_a_damaged_packed_file_what_was_unpacked_is_measured() {
     let whole = gzip(FIRST_400);
     let s = analysed(&whole[..whole.len() * 3 / 4]).summary;
     let cut = s["capture"]["files"][0]["cut"].as_str().expect("it was cut");
-    assert!(cut.starts_with("what is packed in it is damaged from here on"), "{cut}");
+    assert!(cut.starts_with("its compressed data are damaged from here on"), "{cut}");
     assert!(count(&s["capture"]["packets"]) > 100);
     let twice = analyze_octets(&[("twice.gz", &gzip(&whole))], None).expect_err("it is packed still").to_string();
     assert!(twice.contains("compressed with gzip twice"), "{twice}");

@@ -163,7 +163,7 @@ fn a_slip_of_the_pen_is_answered_with_the_registered_name() {
     let unknown = said(&["connection.scheduler=onyl"]);
     assert!(
         unknown.starts_with(
-            "scenario: connection.scheduler (from --set): unknown scheduler \"onyl\"\n  did you mean \"only\"?"
+            "scenario: connection.scheduler (from --set or set()): unknown scheduler \"onyl\"\n  did you mean \"only\"?"
         ),
         "{unknown}"
     );
@@ -189,7 +189,7 @@ fn a_name_is_registered_once_and_only_if_a_scenario_can_hold_it() {
     assert!(strangers().with::<dyn Controller>(FixedFactory(Info::new("only", "as the scheduler"))).is_ok());
     let capital = Registries::default().with::<dyn Scheduler>(OnlyFactory::new("Only")).expect_err("it is no word");
     assert!(
-        capital.to_string().starts_with("scheduler: \"Only\" cannot be registered: a name consists of"),
+        capital.to_string().starts_with("scheduler: \"Only\" cannot be registered: a name must consist of"),
         "{capital}"
     );
 }

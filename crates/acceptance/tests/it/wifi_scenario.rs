@@ -73,8 +73,8 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ("channel_width = '40 MHz'", "channel_width", "802.11g has no channels of \"40 MHz\""),
         ("standard = '802.11b', channel_width = '10 MHz'", "channel_width", "802.11b has no channels of \"10 MHz\""),
         ("path_loss_exponent = -1", "path_loss_exponent", "allowed: a number from 0 to 10"),
-        ("path_loss = 'friis', path_loss_exponent = 2", "path_loss_exponent", "follows from the frequency alone"),
-        ("nakagami_m = 1.5", "nakagami_m", "there is no Nakagami fading"),
+        ("path_loss = 'friis', path_loss_exponent = 2", "path_loss_exponent", "depends on distance and frequency only"),
+        ("nakagami_m = 1.5", "nakagami_m", "needs fading = \"nakagami\""),
         ("fading = 'nakagami', nakagami_m = 0.1", "nakagami_m", "allowed: 0.5 to 1000"),
         ("retry_limit = 0", "retry_limit", "allowed: a whole number from 1 to 255"),
         ("queue = '0 packets'", "queue", "is out of range"),
@@ -136,8 +136,8 @@ fn the_defaults_from_802_11n_on_are_the_standards() {
 #[test]
 fn what_cannot_be_from_802_11n_on_is_refused_with_what_is_allowed() {
     for (keys, place, part) in [
-        ("mcs = 7", "mcs", "802.11g has no mcs"),
-        ("standard = '802.11a', aggregation = true", "aggregation", "802.11a has no aggregation"),
+        ("mcs = 7", "mcs", "802.11g does not have the key mcs"),
+        ("standard = '802.11a', aggregation = true", "aggregation", "802.11a does not have the key aggregation"),
         ("standard = '802.11n', channel_width = '80 MHz'", "channel_width", "allowed with it: \"20 MHz\", \"40 MHz\""),
         (
             "standard = '802.11ac', channel_width = '20 MHz', mcs = 9",
@@ -178,7 +178,11 @@ fn what_cannot_be_from_802_11n_on_is_refused_with_what_is_allowed() {
             "unknown MCS \"best\"\n  allowed: \"minstrel\", or a number without quotes, 0 to 7, or 8 to 15 with two streams",
         ),
         ("standard = '802.11ax', mcs = '7'", "mcs", "or a number without quotes, 0 to 11"),
-        ("standard = '802.11ax', aggregation = false, ampdu_limit = '1 kB'", "ampdu_limit", "sends one packet a frame"),
+        (
+            "standard = '802.11ax', aggregation = false, ampdu_limit = '1 kB'",
+            "ampdu_limit",
+            "sends one packet per frame",
+        ),
         ("standard = '802.11n', ampdu_limit = '1 MB'", "ampdu_limit", "65535"),
         ("standard = '802.11ax', category = 'best-effort'", "category", "did you mean \"best effort\"?"),
         ("standard = '802.11ax', like = 'ns3'", "like", "did you mean \"ns-3\"?"),

@@ -8,20 +8,22 @@ measures! {
     /// That only captures have.
     CAPTURES:
     DATA_FROM = Measure::new("data_from", TEXT, "data from the").of(CONNECTION).in_captures(Only)
-        .means("the side that sent more: all fields are about its data");
+        .means("`client` or `server`: the side that sent more data. All fields are about the data of this side");
     REINJECTIONS = Measure::new("reinjections", COUNT, "segments reinjected")
         .of(CONNECTION_AND_SUBFLOW).in_captures(Only)
         .means("segments sent while their data was in flight on another subflow");
     REINJECTIONS_USEFUL = Measure::new("reinjections_useful", COUNT, "segments reinjected, useful")
         .of(CONNECTION).in_captures(OnlyArrival)
-        .means("of the segments reinjected, those that brought new data");
+        .means("number of reinjected segments that brought new data");
     MISSING_BYTES = Measure::new("missing_bytes", OCTETS, "missing in the capture")
         .of(CONNECTION_AND_SUBFLOW).in_captures(Only)
         .means("octets that were acknowledged but never seen");
     RTT_MIN_MS = Measure::new("rtt_min_ms", MILLISECONDS, "minimum RTT").of(SUBFLOW).in_captures(Only).less()
-        .means("shortest round trip, without retransmitted segments (Karn). Away from the sender it is the sum of \
-            both sides' shortest gaps");
+        .means("shortest RTT of segments that were not retransmitted (Karn's algorithm). In a \
+            capture that was not taken at the sender, it is the sum of the shortest response \
+            times of both sides in the handshake");
     ONE_WAY_DELAY_MS = Measure::new("one_way_delay_ms", MILLISECONDS, "one-way delay")
         .of(SUBFLOW).in_captures(Only).parts(P99).less()
-        .means("if both ends were captured: from one capture to the other; negative if the clocks disagree");
+        .means("time of a segment from one capture to the other, if both ends were captured; \
+            negative if the clocks disagree");
 }

@@ -102,8 +102,10 @@ fn spread(measure: &Measure) -> Vec<Column> {
         }
         Parts::Reverse => {
             let part = |other: &&Measure| {
-                let (key, label) = (format!("reverse_{}", other.key), format!("{} the other way", other.label));
-                Column { measure: **other, ..Column::part(measure, key, other.key, label) }
+                let (key, label) =
+                    (format!("reverse_{}", other.key), format!("{} in the other direction", other.label));
+                let own = Measure { capture: measure.capture, ..**other };
+                Column { measure: own, ..Column::part(measure, key, other.key, label) }
             };
             REVERSE.iter().map(part).collect()
         }

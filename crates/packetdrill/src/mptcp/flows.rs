@@ -65,7 +65,7 @@ pub fn arrive(host: &mut Host, packet: &Packet, first: IpAddr, listener: Option<
         _ if opens(packet) => {
             let [local, remote] = ends(packet, Way::In);
             let port = host.flows.first().map_or(listener, |flow| Some(flow.addresses.local));
-            let Some(port) = port else { return Stop::wrong("a SYN arrives, and nothing listens") };
+            let Some(port) = port else { return Stop::wrong("a SYN arrives, but no socket listens") };
             let local = SocketAddr::new(address(host, local).unwrap_or(port.ip()), port.port());
             let remote = match address(host, remote) {
                 Some(addr) => addr,
@@ -106,7 +106,7 @@ pub fn concerned(host: &Host, icmp: &Icmp, seq: u32) -> Step<usize> {
     };
     if !in_flight(current) && (0..host.flows.len()).any(in_flight) {
         return Stop::wrong(format!(
-            "an ICMP message is about {seq}, which another subflow has in flight: say addr[caddr0] > addr[saddr0]"
+            "an ICMP message is about {seq}, which another subflow has in flight: name this subflow, such as addr[caddr0] > addr[saddr0]"
         ));
     }
     Ok(current)

@@ -45,14 +45,17 @@ impl Manager {
             ["endpoint", "change", rest @ ..] => self.change(rest).map(|change| vec![change]),
             ["endpoint" | "limits", "show", ..] => Ok(vec![]),
             ["limits", "set", rest @ ..] => self.limit(rest).map(|()| vec![]),
-            _ => {
-                Stop::lacks(format!("ip mptcp {}: endpoint flush, add, change and delete, limits set", words.join(" ")))
-            }
+            _ => Stop::lacks(format!(
+                "ip mptcp {}: supported are endpoint flush, add, change and delete, limits set",
+                words.join(" ")
+            )),
         }
     }
 
     fn add(&mut self, addr: &str, rest: &[&str]) -> Step<Change> {
-        let Ok(addr) = addr.parse() else { return Stop::wrong(format!("ip mptcp endpoint add {addr}: no IP address")) };
+        let Ok(addr) = addr.parse() else {
+            return Stop::wrong(format!("ip mptcp endpoint add: {addr} is no IP address"));
+        };
         let mut local = Local { id: 0, addr, port: None, signal: false, subflow: false, backup: false };
         let mut words = rest.iter();
         while let Some(word) = words.next() {
@@ -111,7 +114,7 @@ impl Manager {
                 ["add_addr_accepted" | "add_addr_accept", n] => self.limits.accepted = number::<u8>(n)?.into(),
                 other => {
                     return Stop::lacks(format!(
-                        "ip mptcp limits set {}: subflows, add_addr_accepted",
+                        "ip mptcp limits set {}: supported are subflows and add_addr_accepted",
                         other.join(" ")
                     ));
                 }
@@ -133,7 +136,7 @@ impl Manager {
                 "-e" => count = number(rest.next().copied().unwrap_or_default())?,
                 "-m" => flags.extend(rest.next().copied()),
                 "-b" => flags.push("backup"),
-                other => return Stop::lacks(format!("multi-ep.sh {other}: -e, -m and -b")),
+                other => return Stop::lacks(format!("multi-ep.sh {other}: supported are -e, -m and -b")),
             }
         }
         if !words.contains(&"-m") {

@@ -54,7 +54,7 @@ impl System<'_> {
                 tcp.nonblocking = flags & nonblock != 0;
                 Ok(Returned::Value(0))
             }
-            _ => Stop::lacks(format!("fcntl of {command}: F_GETFL and F_SETFL")),
+            _ => Stop::lacks(format!("fcntl of {command}: supported are F_GETFL and F_SETFL")),
         }
     }
 
@@ -68,7 +68,7 @@ impl System<'_> {
                     tcp.connection(self.host).and_then(|(_, c, _)| c).map(|c| c.outbound().unacknowledged());
                 i64::try_from(unacknowledged.unwrap_or(0)).unwrap_or(i64::MAX)
             }
-            _ => return Stop::lacks(format!("ioctl of {command}: SIOCINQ and SIOCOUTQ")),
+            _ => return Stop::lacks(format!("ioctl of {command}: supported are SIOCINQ and SIOCOUTQ")),
         };
         match call.args.get(2) {
             None | Some(Expr::Any) => {}

@@ -22,7 +22,10 @@ impl System<'_> {
         if kind & 0xf != constants::number("SOCK_STREAM").unwrap_or(1)
             || !matches!(&*protocol, "IPPROTO_TCP" | "0" | "6" | "IPPROTO_MPTCP" | "262")
         {
-            return Stop::lacks(format!("socket of {} and {protocol}: only TCP and Multipath TCP", call.word(1)));
+            return Stop::lacks(format!(
+                "socket of {} and {protocol}: only TCP and Multipath TCP are supported",
+                call.word(1)
+            ));
         }
         let nonblocking = kind & constants::number("SOCK_NONBLOCK").unwrap_or(0) != 0;
         let mut tcp = Tcp::new(nonblocking);

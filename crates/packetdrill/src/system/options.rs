@@ -11,11 +11,11 @@ use crate::sockets::{Role, Tcp};
 
 /// Socket options that the runner accepts but that have no effect, and why they have none.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
-    ("SO_REUSEADDR", "no address is kept from others"),
-    ("SO_REUSEPORT", "no address is kept from others"),
-    ("SO_PRIORITY", "there is no queue"),
-    ("SO_MARK", "there is no routing"),
-    ("IP_FREEBIND", "there are no addresses of interfaces"),
+    ("SO_REUSEADDR", "the runner lets every socket use an address again"),
+    ("SO_REUSEPORT", "the runner lets every socket use an address again"),
+    ("SO_PRIORITY", "the runner has no queue"),
+    ("SO_MARK", "the runner has no routing"),
+    ("IP_FREEBIND", "the runner has no interfaces"),
     ("IP_RECVERR", "it only permits MSG_ERRQUEUE"),
     ("IP_MTU_DISCOVER", "no packet is too large for the path unless ICMP says so"),
 ];

@@ -97,10 +97,11 @@ impl PyController {
             self.correct_cwnd(py, cwnd, mss);
         }
         if ssthresh.is_nan() || ssthresh < 0.0 {
-            self.instance.refuse(format!("set self.ssthresh to {ssthresh}; it is at least 0 octets, or infinite"));
+            self.instance.refuse(format!("set self.ssthresh to {ssthresh}; it must be at least 0 octets, or infinite"));
         }
         if !(vegas_rate.is_finite() && vegas_rate >= 0.0) {
-            self.instance.refuse(format!("set self.vegas_rate to {vegas_rate}; it is a finite number of at least 0"));
+            self.instance
+                .refuse(format!("set self.vegas_rate to {vegas_rate}; it must be a finite number of at least 0"));
         }
     }
 
@@ -109,7 +110,7 @@ impl PyController {
     fn correct_cwnd(&mut self, py: Python<'_>, cwnd: f64, mss: f64) {
         if !(cwnd.is_finite() && cwnd >= 0.0) {
             self.instance.refuse(format!(
-                "set self.cwnd to {cwnd}; a window is a finite number of octets, at least one segment (self.mss = {mss})"
+                "set self.cwnd to {cwnd}; it must be a finite number of octets, at least one segment (self.mss = {mss})"
             ));
         }
         self.window.cwnd = mss;

@@ -223,7 +223,9 @@ fn other(value: &Bound<'_, PyAny>, offer: &Offer<'_>, reach: Reach) -> Result<De
         let &Move { source, to, octets } = moved.get();
         ahead()?;
         if source == to || octets == 0 {
-            return Err(format!("moves {octets} octets from {source} to {to}; give two subflows and an amount"));
+            return Err(format!(
+                "moves {octets} octets from subflow {source} to {to}; give two different subflows and at least 1 octet"
+            ));
         }
         return Ok(Decision::Move { from: subflow(source)?, to: able(to)?, octets });
     }

@@ -47,7 +47,7 @@ pyo3::create_exception!(
     anabranch,
     AlgorithmError,
     pyo3::exceptions::PyRuntimeError,
-    "An algorithm written in Python failed; the message names the algorithm, the virtual time, the value and the remedy."
+    "An algorithm written in Python failed. The message names the algorithm, the virtual time, the value and the remedy."
 );
 
 /// The algorithms that a scenario may name: all that the process has registered, and `given`.

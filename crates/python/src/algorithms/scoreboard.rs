@@ -60,7 +60,7 @@ copied_view! {
 }
 
 /// The segments in flight of a subflow, oldest first, and what SACK says about them (RFC 6675 3).
-/// It can be used only during the call that is given it.
+/// It can be used only during the call that receives it.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct Scoreboard(Mutex<Lent>);
 
@@ -104,7 +104,7 @@ impl Scoreboard {
     fn read<T>(&self, read: impl FnOnce(&engine::Scoreboard) -> T) -> PyResult<T> {
         match &self.lock().board {
             Some(board) => Ok(read(board)),
-            None => Err(AlgorithmError::new_err("a scoreboard can be used only during the call that is given it")),
+            None => Err(AlgorithmError::new_err("a scoreboard can be used only during the call that receives it")),
         }
     }
 
@@ -278,7 +278,7 @@ impl Scoreboard {
     }
 
     fn __repr__(&self) -> String {
-        self.read(|board| format!("{board:?}")).unwrap_or_else(|_| "Scoreboard, not at hand".to_owned())
+        self.read(|board| format!("{board:?}")).unwrap_or_else(|_| "Scoreboard (outside of a call)".to_owned())
     }
 }
 

@@ -23,7 +23,7 @@ fn number(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<f64
 
 #[cold]
 fn no_number(name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyErr {
-    AlgorithmError::new_err(format!("set self.{name} to {}; it is a number", repr(value)))
+    AlgorithmError::new_err(format!("set self.{name} to {}; it must be a number", repr(value)))
 }
 
 /// The window that `object` has as attributes.

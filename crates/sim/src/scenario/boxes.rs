@@ -71,7 +71,7 @@ fn tabled(section: &Section<'_>) -> Result<Middlebox, Error> {
     let moment = |key, usual| section.given_value(key).map(|d| d.map_or(usual, |d: Duration| Instant(d.0)));
     let (at, until) = (moment("at", Instant::ZERO)?, moment("until", Instant::FAR_FUTURE)?);
     if until <= at {
-        return Err(Error::at("until", "it ends before it begins", "until must be later than at"));
+        return Err(Error::at("until", "is not later than at", "set until to a later time than at"));
     }
     Ok(Middlebox { kind, up, down, at, until, far })
 }

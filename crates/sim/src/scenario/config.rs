@@ -88,9 +88,7 @@ fn chosen<T: ?Sized + Registered>(
 /// The key of the judge as it is written: `recovery` is its other name.
 pub(super) fn judge_key(section: &Section<'_>) -> Result<&'static str, Error> {
     match (section.has("judge"), section.has("recovery")) {
-        (true, true) => {
-            Err(Error::at("recovery", "is another name of judge, and both are given", "remove one of the two"))
-        }
+        (true, true) => Err(Error::at("recovery", "is an alias of judge, and both are given", "remove one of the two")),
         (false, true) => Ok("recovery"),
         _ => Ok("judge"),
     }
@@ -114,7 +112,7 @@ fn judge(
         let Some(with) = section.read(alias, |v| algorithm::set(door.clone(), parameter, v))? else { continue };
         let table = section.get(key).and_then(Value::as_table);
         if table.is_some_and(|t| t.contains_key(name)) {
-            let problem = format!("is another name of {key}.{name}, and both are given");
+            let problem = format!("is an alias of {key}.{name}, and both are given");
             return Err(Error::at(alias, problem, "remove one of the two"));
         }
         if choice.name() == door.name() {
@@ -141,7 +139,7 @@ fn refused(error: ConfigError, section: &Section<'_>) -> Error {
             Error::at(key, format!("\"{name}\" needs {need}, which is off"), remedy)
         }
         ConfigError::Range { field, value, allowed } => {
-            Error::at(field, format!("{value} is out of range"), format!("allowed: {allowed}"))
+            Error::at(field, format!("{value} is not allowed"), format!("allowed: {allowed}"))
         }
         other => Error::new(other.to_string(), ""),
     }
@@ -166,7 +164,9 @@ pub(super) fn fast_open(value: &Value) -> Result<Cookie, Error> {
         (_, Some("no-cookie")) => Ok(Cookie::None),
         _ => {
             let problem = format!("expected true, false or \"no-cookie\", found {}", show(value));
-            Err(Error::new(problem, "true: the client has the server's cookie; \"no-cookie\": its SYN asks for one"))
+            let allowed =
+                "allowed: true (the client has the server's cookie), \"no-cookie\" (its SYN asks for one), false";
+            Err(Error::new(problem, allowed))
         }
     }
 }

@@ -78,8 +78,11 @@ fn numbers_last(paths: &[Vec<LinkId>], topology: &Topology) -> Result<(), Error>
     let rate = [true, false].map(|up| paths.iter().map(|p| along(p, up)).fold(0, u64::saturating_add));
     let rate = rate[0].max(rate[1]);
     if rate >= most {
-        let problem = format!("4, but at {} together the paths can wrap 32 bits within two minutes", RATE.write(rate));
-        return Err(Error::at("dsn_octets", problem, "use 8, or slower paths"));
+        let problem = format!(
+            "numbers of 4 octets can wrap within two minutes, since the paths together carry {}",
+            RATE.write(rate)
+        );
+        return Err(Error::at("dsn_octets", problem, "use 8, or paths that carry less than 286 Mbit/s together"));
     }
     Ok(())
 }

@@ -32,7 +32,9 @@ pub(super) fn read(value: &Value) -> Result<Discipline, Error> {
     match name {
         Name::DropTail => match table.keys().find(|k| *k != "name") {
             None => Ok(Discipline::DropTail),
-            Some(key) => Err(Error::at(key, "drop-tail has no parameters", "its limit is the link's `queue`")),
+            Some(key) => {
+                Err(Error::at(key, "drop-tail has no parameters", "remove it; the link's key queue limits the queue"))
+            }
         },
         Name::Red => red(&Section::new(table, &RED)?).map(Discipline::Red),
         Name::Codel => codel(&Section::new(table, &CODEL)?).map(Discipline::Codel),
@@ -54,10 +56,14 @@ fn red(section: &Section<'_>) -> Result<RedParameters, Error> {
     let max = section.value_or("max", 3 * min)?;
     if max <= min {
         let problem = format!("{max} packets is not above min, {min} packets");
-        return Err(Error::at("max", problem, "usual: three times min"));
+        return Err(Error::at(
+            "max",
+            problem,
+            format!("allowed: above {min} packets; the usual value is three times min"),
+        ));
     }
     let above_zero = |key: &str| match section.value(key)? {
-        0.0 => Err(Error::at(key, "zero", "allowed: above 0 %, at most 100 %")),
+        0.0 => Err(Error::at(key, "0 % is not allowed", "allowed: above 0 %, at most 100 %")),
         share => Ok(share),
     };
     let (probability, weight) = (above_zero("probability")?, above_zero("weight")?);

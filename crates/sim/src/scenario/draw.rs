@@ -27,7 +27,7 @@ pub(super) fn read(
             let s = section(&UNIFORM)?;
             let (min, max) = (s.require("min", &one)?, s.require("max", &one)?);
             if max < min {
-                return Err(Error::at("max", "below min", "exchange the two"));
+                return Err(Error::at("max", "max is below min", "exchange the two"));
             }
             Ok(Draw { law: Law::Uniform { min, max }, most })
         }

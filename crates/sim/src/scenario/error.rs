@@ -62,6 +62,14 @@ impl Error {
         self
     }
 
+    /// The same fault; `or` is allowed, too, if the remedy says what is.
+    pub(super) fn or_allowed(mut self, or: &str) -> Self {
+        if self.remedy.starts_with("allowed: ") {
+            self.remedy.push_str(or);
+        }
+        self
+    }
+
     /// The same fault, in this file.
     pub(super) fn in_file(mut self, file: &str) -> Self {
         file.clone_into(&mut self.file);
@@ -122,7 +130,7 @@ impl fmt::Display for Error {
             write!(f, "{}: ", self.file)?;
         }
         if !self.key.is_empty() {
-            let origin = if self.overridden { " (from --set)" } else { "" };
+            let origin = if self.overridden { " (from --set or set())" } else { "" };
             write!(f, "{}{origin}: ", self.key)?;
         }
         f.write_str(&self.problem)?;
@@ -159,8 +167,8 @@ mod tests {
     fn a_value_from_the_command_line_is_marked_as_such() {
         let fault =
             |key: &str| Error::at(key, "bad", "").mark_overridden(&["path[1].delay".into(), "conection.mss".into()]);
-        assert_eq!(fault("path[1].delay").to_string(), "path[1].delay (from --set): bad");
-        assert_eq!(fault("conection").to_string(), "conection (from --set): bad");
+        assert_eq!(fault("path[1].delay").to_string(), "path[1].delay (from --set or set()): bad");
+        assert_eq!(fault("conection").to_string(), "conection (from --set or set()): bad");
         assert_eq!(fault("path[1].delay_up").to_string(), "path[1].delay_up: bad");
         assert_eq!(fault("path[0].delay").to_string(), "path[0].delay: bad");
     }

@@ -35,14 +35,14 @@ pub(super) fn read(section: &Section<'_>, stack: Stack) -> Result<(Direction, Di
     if let Some(i) = changes.iter().position(|c| matches!(c.what, ChangeKind::Rate(_)) && paced(c)) {
         let at = changes[i].at.0 as f64 / 1e9;
         let by = if section.has("leo") || section.has("cellular") {
-            "the rate of this link varies by itself"
+            "leo or cellular sets the rate of this link"
         } else {
             "a trace paces this link"
         };
         return Err(Error::at(
             "changes",
             format!("a change of the rate at {at} s is not possible: {by}"),
-            "remove one",
+            "remove the change, or what sets the rate",
         ));
     }
     Ok((up, down, changes))
@@ -62,7 +62,8 @@ fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction
     let fixed = if wireless { link.value_or("rate", FASTEST)? } else { link.value("rate")? };
     let both = [section.has("rate") && section.has("trace"), section.has(&format!("rate{way}"))];
     if trace.is_some() && both.contains(&true) {
-        return Err(Error::at("rate", "a trace paces this link", "remove `rate` or `trace`"));
+        let key = if both[1] { format!("rate{way}") } else { "rate".to_owned() };
+        return Err(Error::at(&key, "a trace paces this link", "remove the rate or the trace"));
     }
     let usual = if wireless { Some(Duration::ZERO) } else { own.map(|own| own.delay) };
     Ok(Direction {

@@ -37,7 +37,7 @@ pub(super) fn apply(document: &mut Table, overrides: &[(String, String)]) -> Res
 fn steps(key: &str) -> Result<Vec<Step>, Error> {
     let bad = || {
         let remedy = "write a key path such as path[1].delay or path.1.delay";
-        Error::new(format!("--set \"{key}\": not a key path"), remedy)
+        Error::new(format!("\"{key}\" is not a key path"), remedy)
     };
     let mut steps = Vec::new();
     for part in key.trim().split('.') {
@@ -82,7 +82,7 @@ fn value(raw: &str) -> Result<Value, Error> {
         Some(v) if !v.is_datetime() => Ok(v),
         None if raw.starts_with(['[', '{', '"', '\'']) => Err(Error::new(
             format!("{raw} is not a TOML value"),
-            "close quotes and brackets; quote the whole for the shell",
+            "close quotes and brackets; on a command line, put the whole value in quotes",
         )),
         _ => Ok(Value::String(raw.to_owned())),
     }
@@ -123,12 +123,9 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
             }
             if let (Some(Step::Index(i)), false) = (steps.get(depth + 1), table.contains_key(key)) {
                 let list = written(&steps[..=depth]);
-                let problem = format!("the scenario has no [[{list}]]");
-                return Err(Error::at(
-                    &format!("{list}[{i}]"),
-                    problem,
-                    "--set can only change tables that the file has",
-                ));
+                let problem = format!("the scenario has no list {list}");
+                let remedy = "write the list into the file first: its elements can be changed, not added";
+                return Err(Error::at(&format!("{list}[{i}]"), problem, remedy));
             }
             let next = table.entry(key.to_owned()).or_insert_with(|| Value::Table(Table::new()));
             descend(next, steps, depth + 1, value, keys)
@@ -148,11 +145,11 @@ fn descend(here: &mut Value, steps: &[Step], depth: usize, value: Value, keys: &
         (Value::Array(list), Step::Key(key)) => Err(unnumbered(list, key, steps, depth)),
         (Value::Table(_), Step::Index(i)) => {
             let problem = format!("is a table, not a list: it has no [{i}]");
-            Err(Error::at(&at, problem, format!("name a key of it, such as {at}.KEY")))
+            Err(Error::at(&at, problem, format!("write a key of the table, such as {at}.KEY")))
         }
         (other, _) => {
             let problem = format!("is {}, which has no keys", show(other));
-            Err(Error::at(&at, problem, format!("set the whole of it: {at}=...")))
+            Err(Error::at(&at, problem, format!("set {at} itself")))
         }
     }
 }
@@ -167,7 +164,7 @@ fn unnumbered(list: &[Value], key: &str, steps: &[Step], depth: usize) -> Error 
         Some(i) => format!("\"{key}\" is {at}[{i}]: write {at}[{i}]{}", rest(depth + 1)),
         None => {
             let known = entry(&steps[..=depth]).is_some() || depth + 1 == steps.len();
-            format!("name one of them by its number, such as {at}[0]{}", rest(if known { depth } else { depth + 1 }))
+            format!("write the number of an element, such as {at}[0]{}", rest(if known { depth } else { depth + 1 }))
         }
     };
     Error::at(&at, format!("is a list of {}", list.len()), remedy)

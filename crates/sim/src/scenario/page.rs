@@ -27,9 +27,9 @@ fn content(value: &Value) -> Result<Content, Error> {
         Value::Array(list) => {
             let objects = each_table(list, "page = [{ size = \"10 kB\" }, { size = \"2 kB\", after = 0 }]", object)?;
             match objects.len() as u64 {
-                0 => Err(Error::new("a page of no objects", "write at least { size = \"10 kB\" }, the document")),
+                0 => Err(Error::new("the page has no objects", "write at least { size = \"10 kB\" }, the document")),
                 n if n > MOST_OBJECTS => {
-                    Err(Error::new(format!("{n} objects"), format!("allowed: 1 to {MOST_OBJECTS}")))
+                    Err(Error::new(format!("the page has {n} objects"), format!("allowed: 1 to {MOST_OBJECTS}")))
                 }
                 _ => Ok(Content::Written(objects)),
             }
@@ -62,8 +62,9 @@ fn drawn(table: &Table) -> Result<Content, Error> {
         return Err(Error::at("depth", problem, "lower depth, or raise objects"));
     }
     if depth == 1 && objects > 1 {
-        let problem = "1, but only the document depends on nothing";
-        return Err(Error::at("depth", problem, "use 2: everything depends on the document"));
+        let problem =
+            format!("a page of {objects} objects has a depth of at least 2: all others depend on the document");
+        return Err(Error::at("depth", problem, "use 2 or more"));
     }
     Ok(Content::Drawn { objects, bytes, depth: depth.min(objects) })
 }

@@ -68,8 +68,9 @@ fn boxes_agree(root: &Section<'_>, topology: &Topology) -> Result<(), Error> {
     let short = topology.links.iter().any(|l| l.up.mtu.is_some() || l.down.mtu.is_some());
     let makes = |b: &Middlebox| matches!(b.kind, Kind::Pep { .. } | Kind::Coalesce { .. });
     if let Some(at) = place(makes).filter(|_| short) {
-        let problem = "beside an mtu: what this box sends may be too long, and the message would come to the host";
-        return fault(at, problem, "remove the box, or mtu");
+        let problem = "this box cannot be combined with an mtu: it may send packets that are longer than the mtu, and \
+            ICMP messages about them would reach the host instead of the box";
+        return fault(at, problem, "remove the box, or the key mtu of the links");
     }
     Ok(())
 }
@@ -78,7 +79,7 @@ fn title(value: &Value) -> Result<String, Error> {
     let title = text(value)?;
     if title.chars().count() > 200 || title.contains(unseen) {
         return Err(Error::new(
-            "not a title",
+            "not a title: it is too long, or has a character that is not allowed",
             "allowed: one line of at most 200 characters, none of which controls a terminal or the direction of writing",
         ));
     }

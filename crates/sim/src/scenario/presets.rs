@@ -57,7 +57,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         names: &["lte driving", "4g driving"],
-        summary: "the network of a carrier, measured in a moving car (AT&T 2023)",
+        summary: "a cellular network (AT&T, 2023) in a moving car",
         keys: "cellular = 'lte-driving'",
         distance: false,
     },
@@ -69,19 +69,19 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         names: &["5g driving"],
-        summary: "the network of a carrier, measured in a moving car (T-Mobile 2023)",
+        summary: "a cellular network (T-Mobile, 2023) in a moving car",
         keys: "cellular = '5g-driving'",
         distance: false,
     },
     Preset {
         names: &["geo"],
-        summary: "a geostationary satellite: 600 ms there and back",
+        summary: "a geostationary satellite with an RTT of 600 ms",
         keys: "rate_down = '50 Mbit/s'\nrate_up = '5 Mbit/s'\ndelay = '300 ms'\nqueue_down = '4 MB'\nqueue_up = '400 kB'",
         distance: false,
     },
     Preset {
         names: &["geo pep"],
-        summary: "the link geo with a proxy at each end that splits TCP and begins with a window as large as the link; MPTCP falls back to TCP",
+        summary: "the link geo with a proxy at each end that splits TCP connections and starts with a window of the bandwidth-delay product; MPTCP falls back to TCP",
         keys: concat!(
             "rate_down = '50 Mbit/s'\nrate_up = '5 Mbit/s'\ndelay = '300 ms'\nqueue_down = '4 MB'\nqueue_up = '400 kB'\n",
             "middleboxes = [{ kind = 'pep', buffer = '8 MB', initial_window = 250 }, ",
@@ -91,13 +91,13 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         names: &["dsl"],
-        summary: "ADSL; acknowledgements queue behind other upstream traffic",
+        summary: "ADSL of 16 Mbit/s down and 1 Mbit/s up; ACKs of a download wait behind uploads",
         keys: "rate_down = '16 Mbit/s'\nrate_up = '1 Mbit/s'\ndelay = '10 ms'\nqueue_down = '300 kB'\nqueue_up = '128 kB'\noverhead = '24 B'",
         distance: false,
     },
     Preset {
         names: &["wifi"],
-        summary: "802.11g with Minstrel; a distance may follow: \"wifi 30 m\"",
+        summary: "802.11g with the rate control Minstrel; a distance may follow the name: \"wifi 30 m\"",
         keys: "wifi = { standard = '802.11g', rate = 'minstrel', distance = '10 m' }",
         distance: true,
     },

@@ -93,7 +93,12 @@ impl<'a> Section<'a> {
         } else {
             did_you_mean(name, &own)
         };
-        let some = if directed.is_empty() { "" } else { " (most also with _up or _down)" };
+        let some = match directed.len() {
+            0 => "",
+            n if n == own.len() => " (each also with _up or _down)",
+            n if 2 * n > own.len() => " (most also with _up or _down)",
+            _ => " (some also with _up or _down)",
+        };
         let allowed = if own.len() > MANY {
             format!("`anabranch list keys {}` lists the keys of {}{some}", keys.name, keys.written)
         } else {
@@ -324,7 +329,11 @@ fn number(value: &Value, range: Range) -> Result<f64, Error> {
 
 /// Text in quotes.
 pub(super) fn text(value: &Value) -> Result<&str, Error> {
-    let found = || Error::new(format!("expected text in quotes, found {}", show(value)), "");
+    let found = || {
+        let single = !value.is_table() && !value.is_array();
+        let remedy = if single { format!("write \"{value}\"") } else { "write one text in quotes".to_owned() };
+        Error::new(format!("expected text in quotes, found {}", show(value)), remedy)
+    };
     value.as_str().ok_or_else(found)
 }
 
@@ -372,7 +381,8 @@ pub(super) fn names<'a, T>(choices: &[(&'a str, T)]) -> Vec<&'a str> {
 fn place(value: &Value, what: &str, words: &[&str]) -> Result<usize, Error> {
     let list = || format!("choices: {}", words.join(", "));
     let Some(text) = value.as_str() else {
-        return Err(Error::new(format!("expected a {what} in quotes, found {}", show(value)), list()));
+        let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        return Err(Error::new(format!("expected {article} {what} in quotes, found {}", show(value)), list()));
     };
     words.iter().position(|word| *word == text).ok_or_else(|| {
         Error::new(format!("unknown {what} \"{text}\""), format!("{}{}", did_you_mean(text, words), list()))
@@ -428,7 +438,7 @@ mod tests {
             ),
             "{said}"
         );
-        assert!(said.ends_with("policer (most also with _up or _down)"), "{said}");
+        assert!(said.ends_with("policer (each also with _up or _down)"), "{said}");
         assert!(refused("dlay_up = 1").contains("did you mean \"delay_up\"?"));
         assert!(refused("backup_up = 1").contains("backup_up: unknown key"));
         assert!(refused("mss = 1").contains("it belongs in [connection]"));

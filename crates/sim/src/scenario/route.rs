@@ -30,6 +30,9 @@ pub(super) fn read(
         let problem = format!("client and server are both \"{}\"", called(client));
         return Err(Error::at("server", problem, "a connection joins two different hosts"));
     }
+    if section.get("paths").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        return Err(Error::at("paths", "the list of routes is empty", "add a route, or remove the key"));
+    }
     let mut paths = match section.read("paths", |v| written(v, client, server, topology))? {
         Some(paths) => paths,
         None => derived(client, server, topology),
@@ -42,7 +45,12 @@ pub(super) fn read(
         return Err(Error::at("paths", problem, "join them with links, by routers if need be (hosts do not forward)"));
     }
     if paths.len() > MOST_PATHS {
-        return Err(Error::at("paths", format!("{} paths", paths.len()), format!("allowed: 1 to {MOST_PATHS}")));
+        let problem = format!("the connection has more than {MOST_PATHS} paths");
+        return Err(Error::at(
+            "paths",
+            problem,
+            format!("allowed: 1 to {MOST_PATHS}; write fewer routes, or no full mesh"),
+        ));
     }
     Ok((client, server, paths))
 }
@@ -90,15 +98,16 @@ fn step(topology: &Topology, link: LinkId, been: &[NodeId], server: NodeId) -> R
     let Some(there) = topology.other_end(link, here) else {
         let (a, b) = (topology.links[link].a, topology.links[link].b);
         let next: Vec<&str> = topology.leaving(here).map(|(l, _)| topology.links[l].name.as_str()).collect();
-        let (next, here) = (next.join(", "), called(here));
+        let next = if next.is_empty() { "none".to_owned() } else { next.join(", ") };
+        let here = called(here);
         return Err(Error::new(
             format!("link \"{name}\" joins \"{}\" and \"{}\", not \"{here}\"", called(a), called(b)),
-            format!("a route is a chain of links from client to server; from \"{here}\" go: {next}"),
+            format!("a route is a chain of links from client to server; links of \"{here}\": {next}"),
         ));
     };
     if been.contains(&there) {
         let problem = format!("link \"{name}\" leads back to \"{}\"", called(there));
-        return Err(Error::new(problem, "a route visits no node twice"));
+        return Err(Error::new(problem, "write a route that visits no node twice"));
     }
     if there != server && !topology.nodes[there].router {
         let problem = format!("the route passes through host \"{}\"", called(there));

@@ -19,7 +19,7 @@ use crate::algorithms::registered;
 /// let scenario = Source::new(text).set("connection.controller", "cubic").seed(7).read()?;
 /// assert_eq!(scenario.connections[0].config.controller.name(), "cubic");
 /// let error = Source::new(text).named("mine.toml").set("connection.controller", "cubik").read().unwrap_err();
-/// assert!(error.to_string().starts_with("mine.toml: connection.controller (from --set): unknown controller \"cubik\""));
+/// assert!(error.to_string().starts_with("mine.toml: connection.controller (from --set or set()): unknown controller \"cubik\""));
 /// # Ok::<(), anabranch_sim::scenario::Error>(())
 /// ```
 #[derive(Clone)]

@@ -36,7 +36,7 @@ fn remedy(message: &str, line: &str) -> String {
         return if line.starts_with("[[") {
             format!("{} is already a table: write double brackets for each", line.replace("[[", "[").replace("]]", "]"))
         } else if line.starts_with('[') {
-            "a table is written once; lists of tables have double brackets, such as [[path]]".into()
+            "write each table once; lists of tables have double brackets, such as [[path]]".into()
         } else {
             format!("\"{key}\" is given twice in one table: keep one")
         };
@@ -45,7 +45,7 @@ fn remedy(message: &str, line: &str) -> String {
         return "close the brackets: [transfer], [[path]]".into();
     }
     if says("inline table") || says("missing comma") {
-        return "an inline table stands between { and }, its parts parted by commas".into();
+        return "write an inline table between { and }, with commas between its keys".into();
     }
     if says("unclosed array") {
         return "close the list with ]".into();
@@ -72,16 +72,16 @@ fn remedy(message: &str, line: &str) -> String {
     let value = if value.contains(['"', '\'']) { value } else { value.split('#').next().unwrap_or("").trim() };
     let bare = !value.contains(['"', '\'', '\u{201c}', '\u{201d}', '[', '{']);
     if bare && (says("quoted") || says("invalid boolean") || says("unexpected key or value") || says("mantissa")) {
-        return format!("quantities and words stand in quotes: {key} = \"{value}\"");
+        return format!("write quantities and words in quotes: {key} = \"{value}\"");
     }
     if says("i128") || says("u64") || says("too large") {
-        return format!("whole numbers end at {}", i64::MAX);
+        return format!("the largest whole number is {}", i64::MAX);
     }
     if says("quoted") {
-        return "texts and quantities stand in straight double quotes: delay = \"10 ms\"".into();
+        return "write texts and quantities in straight double quotes: delay = \"10 ms\"".into();
     }
     if says("unexpected key or value") {
-        return "one key = value a line".into();
+        return "write one key = value on each line".into();
     }
     message
         .split_once(", expected")
@@ -97,7 +97,7 @@ mod tests {
         for (text, said) in [
             (
                 "a = 1\ndelay = 10 ms",
-                "line 2: `delay = 10 ms`: string values must be quoted\n  quantities and words stand in quotes: delay = \"10 ms\"",
+                "line 2: `delay = 10 ms`: string values must be quoted\n  write quantities and words in quotes: delay = \"10 ms\"",
             ),
             ("loss = 5 % # much", "loss = \"5 %\""),
             ("protocol = tcp", "protocol = \"tcp\""),
@@ -105,15 +105,15 @@ mod tests {
             ("delay = \"10 ms\nloss = 0.0", "line 1: `delay = \"10 ms`: invalid basic string\n  close the quotes"),
             ("[transfer]\nbytes = \"50", "line 2: `bytes = \"50`"),
             ("a = 1\na = 2", "line 2: `a = 2`: duplicate key\n  \"a\" is given twice in one table"),
-            ("[t]\n[t]", "a table is written once"),
+            ("[t]\n[t]", "write each table once"),
             ("[path]\n[[path]]", "[path] is already a table"),
             ("[[pa", "line 1: `[[pa`: unclosed array table\n  close the brackets"),
             ("[[path]]\nra\n\n", "line 2: `ra`: key with no value\n  write key = value"),
-            ("seed = 99999999999999999999", "whole numbers end at 9223372036854775807"),
+            ("seed = 99999999999999999999", "the largest whole number is 9223372036854775807"),
             ("rate: 1", "write = instead of a colon: rate = 1"),
             ("rate =", "give rate a value"),
-            ("x = { a = 1, ", "an inline table stands between"),
-            ("delay = 0,5", "quantities and words stand in quotes: delay = \"0,5\""),
+            ("x = { a = 1, ", "write an inline table between"),
+            ("delay = 0,5", "write quantities and words in quotes: delay = \"0,5\""),
             ("rate = \u{201c}10 ms\u{201d}", "straight double quotes"),
         ] {
             let error = parse(text).unwrap_err().to_string();

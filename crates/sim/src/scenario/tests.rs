@@ -161,6 +161,7 @@ fn a_trace_gives_the_rate() {
     assert!(s.links[0].up.trace.is_none());
     let refused = |keys: &str| parse(&format!("[transfer]\n[[path]]\n{keys}"), "t", &[], None).unwrap_err().to_string();
     assert!(refused("trace = [1, 2]\nrate = '1 Mbit/s'").contains("path[0].rate: a trace paces this link"));
+    assert!(refused("trace_up = [1, 2]\nrate_up = '1 Mbit/s'").contains("path[0].rate_up: a trace paces this link"));
     assert!(refused("trace = []").contains("path[0].trace: the trace is empty"));
     assert!(refused("trace = [0, 0]").contains("lasts no time"));
     assert!(refused("trace = [5, 4]").contains("path[0].trace[1]: 4 is less than the time before it"));
@@ -186,7 +187,7 @@ fn a_trace_file_is_found_beside_the_scenario_and_kept_with_it() {
     let (found, none) = (inlined("path = [{}]", "a.trace"), Source::new("path = [{}]").named(&name).inlined_toml());
     assert!(found.unwrap().unwrap().contains("[3, 3, 7]"));
     assert!(none.unwrap().is_none());
-    assert!(inlined(text, "bad.trace").unwrap_err().to_string().contains("path[0].trace (from --set)"));
+    assert!(inlined(text, "bad.trace").unwrap_err().to_string().contains("path[0].trace (from --set or set())"));
     std::fs::remove_dir_all(&folder).unwrap();
     let again = parse(&resolved.unwrap(), "elsewhere", &[], None).unwrap();
     assert_eq!(again.links[0].up.trace.as_ref().unwrap().stamps.to_vec(), [3, 3, 7]);
@@ -313,11 +314,12 @@ fn bad_values_name_place_value_range_and_nearest_word() {
         ("[connection]\nmss = '1400'\n[transfer]\n[[path]]", "expected a whole number, found \"1400\""),
         ("[connection]\nsack = 'yes'\n[transfer]\n[[path]]", "expected true or false"),
         ("[connection]\nmin_rto = '3 min'\n[transfer]\n[[path]]", "connection.min_rto: 3 min is more than max_rto"),
-        ("[connection]\ndelayed_ack = '1 s'\n[transfer]\n[[path]]", "allowed: 1 ns to 500 ms"),
+        ("[connection]\ndelayed_ack = '1 s'\n[transfer]\n[[path]]", "allowed: 1 ns to 500 ms, or \"off\""),
+        ("[connection]\nacknowledgement = 5\n[transfer]\n[[path]]", "expected an acknowledgement in quotes, found 5"),
         ("[connection]\ndsn_octets = 6\n[transfer]\n[[path]]", "allowed: 4 or 8"),
         (
             "[connection]\ndsn_octets = 4\n[transfer]\n[[path]]\nrate = '200 Mbit/s'\n[[path]]\nrate = '100 Mbit/s'",
-            "at 300 Mbit/s together the paths can wrap 32 bits within two minutes",
+            "can wrap within two minutes, since the paths together carry 300 Mbit/s",
         ),
         ("[connection]\nreceive_buffer = 'infinite'\n[transfer]\n[[path]]", "allowed: \"unlimited\""),
         (

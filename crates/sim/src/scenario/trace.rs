@@ -56,14 +56,17 @@ fn read_file(file: &str, name: &str) -> Result<Vec<Value>, Error> {
         }
         let at = |problem: String| Error::new(format!("{}, line {}: {problem}", path.display(), n + 1), remedy);
         // The file may not be a trace at all, so its contents are not shown.
-        let Ok(stamp) = line.trim().parse::<u32>() else {
+        let Ok(stamp) = line.trim().parse::<u64>() else {
             return Err(at("not a whole number of milliseconds".into()));
         };
+        if stamp > LATEST {
+            return Err(at(format!("{stamp} ms is more than a day")));
+        }
         if stamp < last {
             return Err(at(format!("{stamp} comes after {last}; the times of a trace must not decrease")));
         }
         last = stamp;
-        stamps.push(Value::Integer(i64::from(stamp)));
+        stamps.push(Value::Integer(stamp as i64));
     }
     if last == 0 {
         let problem = if stamps.is_empty() { "is empty" } else { "has no time above 0" };
@@ -119,8 +122,8 @@ pub(super) fn read(value: &Value) -> Result<Trace, Error> {
         stamps.push(stamp);
     }
     match stamps.last() {
-        None => Err(Error::new("the trace is empty", "a trace needs at least one stamp")),
-        Some(0) => Err(Error::new("the trace lasts no time", "its last stamp is its length and must be above 0")),
+        None => Err(Error::new("the trace is empty", "write at least one time in milliseconds")),
+        Some(0) => Err(Error::new("the trace lasts no time", "its last time is its length and must be above 0")),
         Some(_) => Ok(Trace { stamps: Arc::from(stamps) }),
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn read(value: &Table, protocol: Protocol) -> Result<Transfer, Error>
 fn application(section: &Section<'_>, protocol: Protocol) -> Result<Application, Error> {
     let stray = PARTS.iter().find(|(key, home, _)| section.has(key) && !section.has(home));
     if let Some((key, home, example)) = stray {
-        let problem = format!("not allowed here: it is a part of \"{home}\"");
+        let problem = format!("not allowed here without the key \"{home}\"");
         return Err(Error::at(key, problem, format!("add {home} = {example}, or remove {key}")));
     }
     let talks = DIALOGUE.iter().find(|k| section.has(k));
@@ -138,15 +138,12 @@ fn messages(section: &Section<'_>) -> Result<Messages, Error> {
     let deadline = section.given_value("deadline")?;
     let until = match (section.read("count", |v| whole(v, 1, MOST_MESSAGES))?, section.given_value("duration")?) {
         (Some(_), Some(_)) => {
-            return Err(Error::new(
-                "both count and duration say when there are no more messages",
-                "remove one of the two",
-            ));
+            return Err(Error::new("both count and duration say when the messages end", "remove one of the two"));
         }
         (Some(n), None) => Until::Count(n),
         (None, Some(d)) => Until::Duration(d),
         (None, None) => {
-            let problem = "missing: nothing says when there are no more messages";
+            let problem = "missing: neither count nor duration says when the messages end";
             return Err(Error::at("count", problem, "write, for example, count = 1000, or duration = \"20 s\""));
         }
     };
@@ -169,7 +166,7 @@ fn dialogue(section: &Section<'_>) -> Result<Application, Error> {
 }
 
 fn only(key: &str, why: &str, keys: &str) -> Error {
-    Error::at(key, format!("not allowed here: {why}"), format!("it takes {keys}; remove \"{key}\""))
+    Error::at(key, format!("not allowed here: {why}"), format!("remove \"{key}\"; keys of such a transfer: {keys}"))
 }
 
 fn extent(section: &Section<'_>) -> Result<Extent, Error> {

@@ -47,7 +47,7 @@ pub(super) static TIME: Kind = Kind {
 pub(super) static RATE: Kind = Kind {
     name: "a rate",
     example: "10 Mbit/s",
-    listed: "bit/s, kbit/s, Mbit/s, Gbit/s (also bps and B/s; Ki, Mi, Gi are binary)",
+    listed: "bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s (also bps and B/s; Ki, Mi, Gi are binary)",
     units: &[
         ("Tbit/s", 1_000_000_000_000),
         ("Gbit/s", 1_000_000_000),
@@ -95,12 +95,16 @@ pub(super) static PACKETS: Kind =
     Kind { name: "a number of packets", example: "100 packets", listed: "packets", units: PACKET_UNITS };
 
 /// Length, base unit mm.
-pub(super) static LENGTH: Kind =
-    Kind { name: "a length", example: "30 m", listed: "m, km", units: &[("km", 1_000_000), ("m", 1_000), ("mm", 1)] };
+pub(super) static LENGTH: Kind = Kind {
+    name: "a length",
+    example: "30 m",
+    listed: "mm, m, km",
+    units: &[("km", 1_000_000), ("m", 1_000), ("mm", 1)],
+};
 
 /// Speed, base unit mm/s.
 pub(super) static SPEED: Kind =
-    Kind { name: "a speed", example: "1.5 m/s", listed: "m/s", units: &[("m/s", 1_000), ("mm/s", 1)] };
+    Kind { name: "a speed", example: "1.5 m/s", listed: "mm/s, m/s", units: &[("m/s", 1_000), ("mm/s", 1)] };
 
 /// Frequency, base unit Hz.
 pub(super) static FREQUENCY: Kind = Kind {
@@ -123,7 +127,11 @@ const PACKET_UNITS: &[(&str, u64)] = &[("packets", 1), ("packet", 1)];
 impl Kind {
     /// Reads a quantity from `min` to `max` base units.
     pub(super) fn read(&self, value: &Value, min: u64, max: u64) -> Result<u64, Error> {
-        let allowed = || format!("allowed: {} to {}", self.write(min), self.write(max));
+        self.read_as(value, (min, max), &|| format!("allowed: {} to {}", self.write(min), self.write(max)))
+    }
+
+    /// As [`Kind::read`]; `allowed` says in a message what is allowed.
+    fn read_as(&self, value: &Value, (min, max): (u64, u64), allowed: &dyn Fn() -> String) -> Result<u64, Error> {
         let text = self.text(value)?;
         let (number, unit) = self.split(text)?;
         let Some((_, factor)) = self.units.iter().find(|(u, _)| *u == unit) else {
@@ -144,7 +152,8 @@ impl Kind {
         let sign = value.as_str().and_then(|t| t.trim().strip_prefix('-'));
         let magnitude = sign.map_or(value.clone(), Value::from);
         // The bounds of callers end far below i64::MAX.
-        let n = self.read(&magnitude, 0, most)? as i64;
+        let allowed = || format!("allowed: -{0} to {0}", self.write(most));
+        let n = self.read_as(&magnitude, (0, most), &allowed)? as i64;
         Ok(if sign.is_some() { -n } else { n })
     }
 
@@ -181,9 +190,13 @@ impl Kind {
 
     /// `n` base units in the largest unit that divides them.
     pub(super) fn write(&self, n: u64) -> String {
+        if n == 0 {
+            return format!("0 {}", self.listed.split([',', ' ']).next().unwrap_or_default());
+        }
         let decimal = self.units.iter().take_while(|(_, f)| *f != 1).find(|(_, f)| n >= *f && n % f == 0);
         let (unit, factor) =
             decimal.or_else(|| self.units.iter().find(|(_, f)| *f == 1)).copied().unwrap_or((self.name, 1));
+        let unit = if (n, unit) == (1, "packets") { "packet" } else { unit };
         format!("{} {unit}", n / factor)
     }
 
@@ -200,13 +213,18 @@ impl Kind {
         let text = text.trim();
         let expected = || format!("expected {} such as \"{}\"; units: {}", self.name, self.example, self.listed);
         let Some((number, unit)) = Decimal::prefix(text) else {
-            return Err(Error::new(format!("\"{text}\" does not begin with a number"), expected()));
+            let problem = if text.starts_with(|c: char| c.is_ascii_digit()) {
+                format!("the number in \"{text}\" has more than 24 digits, or an underscore at a wrong place")
+            } else {
+                format!("\"{text}\" does not begin with a number")
+            };
+            return Err(Error::new(problem, expected()));
         };
         let unit = unit.trim_start();
         if unit.starts_with(',') {
             return Err(Error::new(
-                format!("\"{text}\" has a decimal comma"),
-                "write a decimal point, such as \"0.5\"",
+                format!("\"{text}\" has a comma in its number"),
+                "write a decimal point, and no commas between thousands",
             ));
         }
         if unit.is_empty() {
@@ -266,7 +284,9 @@ pub(super) fn word_or<T: Copy>(
     let allowed = || format!("allowed: \"{}\", or a quantity such as \"{example}\"", names.join("\", \""));
     match value.as_str().map(str::trim) {
         None => Err(Error::new(format!("expected text in quotes, found {}", show(value)), allowed())),
-        Some(text) if Decimal::prefix(text).is_some() => quantity(value),
+        Some(text) if Decimal::prefix(text).is_some() => {
+            quantity(value).map_err(|e| e.or_allowed(&format!(", or \"{}\"", names.join("\", \""))))
+        }
         Some(text) => words.iter().find(|(w, _)| *w == text).map(|(_, meaning)| *meaning).ok_or_else(|| {
             Error::new(format!("unknown word \"{text}\""), format!("{}{}", did_you_mean(text, &names), allowed()))
         }),
@@ -356,7 +376,9 @@ mod tests {
             (&TIME, "ten ms", "does not begin with a number"),
             (&TIME, "10 MS", "did you mean \"ms\"?"),
             (&TIME, "10 sec", "units: ns, us, ms, s, min, h"),
-            (&TIME, "0,5 s", "decimal comma"),
+            (&TIME, "0,5 s", "has a comma in its number"),
+            (&TIME, "1_ s", "an underscore at a wrong place"),
+            (&TIME, "1.0000000000000000000000001 s", "more than 24 digits"),
             (&TIME, "-1 s", "\"-1 s\" is negative"),
             (&TIME, "nan s", "does not begin with a number"),
             (&TIME, "0.1 ns", "finer than 1 ns, the smallest step"),

@@ -22,7 +22,7 @@ pub(super) fn read(section: &Section<'_>, request: u64) -> Result<Video, Error> 
     let buffer = section.value_or("buffer", Duration(BUFFER.0.max(segment.0)))?;
     let startup = section.value_or("startup", segment)?;
     if buffer.0 < segment.0 {
-        let problem = format!("{} hold no segment of {}", TIME.write(buffer.0), TIME.write(segment.0));
+        let problem = format!("{} is shorter than one segment, {}", TIME.write(buffer.0), TIME.write(segment.0));
         return Err(Error::at("buffer", problem, "raise buffer, or lower segment"));
     }
     // A segment is asked for when there is room for all of it.
@@ -42,7 +42,10 @@ fn ladder(value: &Value) -> Result<Vec<u64>, Error> {
         .map(|(i, v)| RATE.read(v, 1, FASTEST).map_err(|e| e.within(&format!("[{i}]"))));
     let rates: Vec<u64> = rates.collect::<Result<_, _>>()?;
     if rates.is_empty() || rates.len() > MOST_RUNGS {
-        return Err(Error::new(format!("{} bit rates", rates.len()), format!("allowed: 1 to {MOST_RUNGS}")));
+        return Err(Error::new(
+            format!("the list has {} bit rates", rates.len()),
+            format!("allowed: 1 to {MOST_RUNGS} bit rates"),
+        ));
     }
     if let Some(i) = rates.windows(2).position(|pair| pair[0] >= pair[1]) {
         let (low, high) = (RATE.write(rates[i]), RATE.write(rates[i + 1]));

@@ -26,7 +26,7 @@ impl Scenario {
         }
         for node in self.nodes.iter().filter(|node| node.more.get("cores", "").is_some()) {
             if matches!(node.more.get("cost", ""), None | Some(Setting::Time(Duration::ZERO))) {
-                said.push(format!("host \"{}\" has cores, but no cost: they have no effect", node.name));
+                said.push(format!("host \"{}\" sets cores without a cost: cores then have no effect", node.name));
             }
         }
         for c in &self.connections {
@@ -43,7 +43,7 @@ impl Scenario {
                 said.push(format!("a path of \"{}\" changes at {at}, but the run ends at {end}", c.name));
             }
             if c.legacy.is_some_and(|m| m.recovery != Recovery::Frto && m.ack_discard != ACK_DISCARD) {
-                said.push(format!("\"{}\" has an ack_discard, but only recovery \"frto\" reads it", c.name));
+                said.push(format!("\"{}\" sets ack_discard, which has no effect unless recovery is \"frto\"", c.name));
             }
             said.extend(c.paths.iter().flatten().filter_map(|l| small_burst(&self.links[*l], c)));
             let directions = || c.paths.iter().flatten().flat_map(|l| [&self.links[*l].up, &self.links[*l].down]);
@@ -53,7 +53,7 @@ impl Scenario {
                 let how = "an ecn_threshold or a discipline that marks";
                 said.push(format!("\"{}\" uses ecn, but none of its links has {how}", c.name));
             } else if c.protocol != Protocol::Udp && !c.config.ecn && threshold {
-                said.push(format!("\"{}\" passes links with an ecn_threshold, but its ecn is off", c.name));
+                said.push(format!("\"{}\" uses a link with an ecn_threshold, but its key ecn is off", c.name));
             }
         }
         said
@@ -79,7 +79,7 @@ impl Scenario {
         } else {
             let at = TIME.write(at / 1_000_000 * 1_000_000);
             format!(
-                "link \"{name}\" is out of range from {at} on: beyond {metres:.0} m its ends receive less than {least} dBm"
+                "link \"{name}\" goes out of range at {at}: beyond {metres:.0} m its ends receive less than {least} dBm"
             )
         })
     }
@@ -94,30 +94,31 @@ impl Scenario {
         match idle.as_slice() {
             [first, .., last] if idle.len() > MANY => {
                 let (n, all) = (idle.len(), self.links.len());
-                vec![format!("{n} of {all} links carry no connection{why}: \"{first}\" to \"{last}\"")]
+                vec![format!("{n} of {all} links carry no connection{why}, such as \"{first}\" and \"{last}\"")]
             }
             few => few.iter().map(|name| format!("link \"{name}\" carries no connection{why}")).collect(),
         }
     }
 }
 
-/// Octets of the IPv4 and TCP headers without options.
-const HEADERS: u32 = 40;
+/// Octets of the IPv4 and TCP headers without options, and of the IPv4 and UDP headers.
+const HEADERS: [u32; 2] = [40, 28];
 
 /// If there are more warnings of one kind than this, only their number is given.
 const MANY: usize = 5;
 
 /// A warning if the policer of `link` has a smaller burst than a full segment of `c` needs.
 fn small_burst(link: &Link, c: &Connection) -> Option<String> {
-    let full = u64::from(c.config.mss + HEADERS);
+    let udp = c.protocol == Protocol::Udp;
+    let full = u64::from(c.config.mss + HEADERS[usize::from(udp)]);
     let small = |d: &Direction| {
         let burst = d.more.get("policer", "burst").and_then(Setting::whole)?;
         (burst < full + u64::from(d.overhead)).then_some(burst)
     };
     let burst = [&link.up, &link.down].into_iter().find_map(small)?;
-    let (link, name) = (&link.name, &c.name);
+    let (link, name, what) = (&link.name, &c.name, if udp { "datagram" } else { "segment" });
     Some(format!(
-        "the policer of link \"{link}\" has a burst of {burst} B, which is too small for a full segment of \"{name}\""
+        "the policer of link \"{link}\" has a burst of {burst} B, which is too small for a full {what} of \"{name}\""
     ))
 }
 
@@ -161,7 +162,7 @@ mod tests {
         );
         assert!(wifi("standard = '802.11ax', mcs = 'minstrel', distance = '20 m'").is_empty());
         let walk = wifi("standard = '802.11g', distance = '10 m', velocity = '5 m/s'");
-        assert!(walk[0].starts_with("link \"path0\" is out of range from "), "{walk:?}");
+        assert!(walk[0].starts_with("link \"path0\" goes out of range at "), "{walk:?}");
     }
 
     #[test]
@@ -184,12 +185,19 @@ mod tests {
             "transfer = {}\npath = [{ policer_up = { rate = '1 Mbit/s', burst = '1500 B' } }]\nconnection.mss = 1461",
         );
         assert_eq!(long, [said]);
+        let datagrams = |mss: u32| {
+            warnings(&format!(
+                "transfer = {{ rate = '1 Mbit/s' }}\npath = [{{ policer_up = {{ rate = '1 Mbit/s', burst = '1500 B' }} }}]\nconnection = {{ protocol = 'udp', mss = {mss} }}"
+            ))
+        };
+        assert!(datagrams(1472).is_empty());
+        assert!(datagrams(1473)[0].ends_with("too small for a full datagram of \"connection0\""));
     }
 
     #[test]
     fn cores_without_a_cost_are_told() {
         let said = warnings("host = { cores = 2 }\ntransfer = {}\npath = [{}]");
-        assert_eq!(said[0], "host \"client\" has cores, but no cost: they have no effect");
+        assert_eq!(said[0], "host \"client\" sets cores without a cost: cores then have no effect");
         assert!(warnings("host = { cores = 2, cost = '1 us' }\ntransfer = {}\npath = [{}]").is_empty());
     }
 

@@ -37,7 +37,11 @@ fn wifi(section: &Section<'_>, wired: bool) -> Result<Wifi, Error> {
     let ad_hoc = section.word("mode", MODES)?;
     if ad_hoc && wired {
         let problem = "an ad-hoc path has no access point with a wired hop behind it";
-        return Err(Error::at("mode", problem, "remove rate, delay and the like of the path, or mode = \"ad-hoc\""));
+        return Err(Error::at(
+            "mode",
+            problem,
+            "remove mode = \"ad-hoc\", or the keys of the path that describe a wired hop, such as rate and delay",
+        ));
     }
     let width = section.or("channel_width", standard.widths()[0], |v| width(v, standard))?;
     let later = wifi_high::read(section, standard, width, ad_hoc)?;
@@ -133,7 +137,7 @@ fn number(value: &Value, least: f64, most: f64) -> Result<f64, Error> {
     let n = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
     n.filter(|n| (least..=most).contains(n)).ok_or_else(|| {
         Error::new(
-            format!("expected a number, found {}", show(value)),
+            format!("expected a number from {least} to {most}, found {}", show(value)),
             format!("allowed: {least} to {most}, without quotes"),
         )
     })
@@ -149,7 +153,7 @@ fn path_loss(section: &Section<'_>, standard: Standard, band: Band) -> Result<Pa
         if friis && section.has(key) {
             return Err(Error::at(
                 key,
-                "path_loss = \"friis\" follows from the frequency alone",
+                "path_loss = \"friis\" depends on distance and frequency only",
                 format!("remove {key}"),
             ));
         }
@@ -170,7 +174,11 @@ fn fading(section: &Section<'_>) -> Result<Fading, Error> {
     })?;
     match (kind, shapes) {
         (Fading::Nakagami(_), Some(shapes)) => Ok(Fading::Nakagami(shapes)),
-        (_, Some(_)) => Err(Error::at("nakagami_m", "there is no Nakagami fading", "add fading = \"nakagami\"")),
+        (_, Some(_)) => Err(Error::at(
+            "nakagami_m",
+            "the key needs fading = \"nakagami\"",
+            "add fading = \"nakagami\", or remove the key",
+        )),
         (kind, None) => Ok(kind),
     }
 }
@@ -219,8 +227,9 @@ fn in_order(points: Vec<(u64, Point)>) -> Result<Vec<(u64, Point)>, Error> {
     match points.windows(2).position(|w| w[1].0 <= w[0].0) {
         None => Ok(points),
         Some(i) => {
-            let problem = "the station would have to be there before, or at once after, the waypoint before";
-            Err(Error::at("at", problem, "write waypoints in order of time").within(&format!("[{}]", i + 1)))
+            let problem = "is not later than the waypoint before it";
+            Err(Error::at("at", problem, "write waypoints in order of time, with different times")
+                .within(&format!("[{}]", i + 1)))
         }
     }
 }
@@ -238,7 +247,8 @@ pub(super) fn settle(links: &mut [Link]) -> Result<(), Error> {
         let here = |e: Error| e.within(&format!("[{i}]"));
         let of_wire = |c: &Change| !matches!(c.what, ChangeKind::LinkDown | ChangeKind::LinkUp);
         if !wifi.wired && l.changes.iter().any(of_wire) {
-            let problem = "rate, delay and loss are those of a wired hop behind the access point, and there is none";
+            let problem =
+                "changes of rate, delay and loss concern the wired hop behind the access point, and there is none";
             return Err(here(Error::at(
                 "changes",
                 problem,
@@ -247,7 +257,7 @@ pub(super) fn settle(links: &mut [Link]) -> Result<(), Error> {
         }
         let first = links[..i].iter().find(|o| o.wifi.as_ref().is_some_and(|w| w.channel == wifi.channel));
         if let Some(other) = first.filter(|o| o.wifi.as_ref().is_some_and(|w| w.air != wifi.air)) {
-            let problem = format!("channel \"{}\" has other properties at \"{}\"", wifi.channel, other.name);
+            let problem = format!("channel \"{}\" has other properties on link \"{}\"", wifi.channel, other.name);
             let remedy = "standard, mode, channel_width, band, like, frequency, path loss, fading, error_model, preamble_detection and \
                           noise_figure are the channel's: write the same, or another channel";
             return Err(here(Error::at("channel", problem, remedy).within("wifi")));
@@ -257,7 +267,8 @@ pub(super) fn settle(links: &mut [Link]) -> Result<(), Error> {
         let before =
             links[..i].iter().find(same_ends).filter(|o| o.wifi.as_ref().map(category) != Some(category(wifi)));
         if let Some(other) = before {
-            let problem = format!("the access point of \"{}\" contends otherwise", other.name);
+            let problem =
+                format!("link \"{}\" of the same access point has another category or txop_limit", other.name);
             let remedy = "write the same category and txop_limit on all links of an access point";
             return Err(here(Error::at("category", problem, remedy).within("wifi")));
         }
@@ -382,14 +393,21 @@ mod tests {
             ("distance = '30 m', position = ['1 m', '2 m']", "wifi.position: both distance and position"),
             ("position = ['1 m']", "expected two coordinates, found 1"),
             ("tx_power = '16 dB'", "\"dB\" is not a unit of power"),
+            ("tx_power = '-200 dBm'", "allowed: -100 dBm to 100 dBm"),
+            ("reference_loss = '400 dB'", "allowed: 0 dB to 300 dB"),
+            ("standard = '802.11n', mcs = 100", "802.11n in 20 MHz has no MCS 100"),
+            ("standard = '802.11n', mcs = -1", "expected an index of an MCS, found -1"),
             ("channel_width = '40 MHz'", "802.11g has no channels of \"40 MHz\""),
-            ("nakagami_m = 1.5", "wifi.nakagami_m: there is no Nakagami fading"),
+            ("nakagami_m = 1.5", "wifi.nakagami_m: the key needs fading = \"nakagami\""),
             ("fading = 'nakagami', nakagami_m = 0.1", "allowed: 0.5 to 1000"),
-            ("path_loss = 'friis', path_loss_exponent = 2.0", "path_loss = \"friis\" follows from the frequency alone"),
+            (
+                "path_loss = 'friis', path_loss_exponent = 2.0",
+                "path_loss = \"friis\" depends on distance and frequency only",
+            ),
             ("velocity = '1 m/s', waypoints = [{ at = '1 s', distance = '1 m' }]", "both velocity and waypoints"),
             (
                 "waypoints = [{ at = '2 s', distance = '1 m' }, { at = '1 s', distance = '2 m' }]",
-                "wifi.waypoints[1].at: the station would have to be there before",
+                "wifi.waypoints[1].at: is not later than the waypoint before it",
             ),
             ("waypoints = [{ at = '2 s' }]", "either a distance or a position"),
             ("retry_limit = 0", "wifi.retry_limit: "),
@@ -405,8 +423,11 @@ mod tests {
         let shared = said(
             "[transfer]\n[[path]]\nwifi = { channel = 'a' }\n[[path]]\nwifi = { channel = 'a', standard = '802.11b' }",
         );
-        assert!(shared.contains("path[1].wifi.channel: channel \"a\" has other properties at \"path0\""), "{shared}");
+        assert!(
+            shared.contains("path[1].wifi.channel: channel \"a\" has other properties on link \"path0\""),
+            "{shared}"
+        );
         let change = said("[transfer]\n[[path]]\nwifi = {}\nchanges = [{ at = '1 s', rate = '1 Mbit/s' }]");
-        assert!(change.contains("path[0].changes: rate, delay and loss are those of a wired hop"), "{change}");
+        assert!(change.contains("path[0].changes: changes of rate, delay and loss concern the wired hop"), "{change}");
     }
 }

@@ -39,8 +39,8 @@ pub(super) fn read(section: &Section<'_>, standard: Standard, width: u32, ad_hoc
     let band = standard.bands()[0];
     let Some(format) = standard.format() else {
         if let Some(key) = WIFI_HIGH.iter().map(|key| key.name).find(|k| section.has(k)) {
-            let problem = format!("{} has no {key}", standard.name());
-            let remedy = "remove it, or write standard = \"802.11n\", \"802.11ac\" or \"802.11ax\"";
+            let problem = format!("the standard {} does not have the key {key}", standard.name());
+            let remedy = "remove the key, or write standard = \"802.11n\", \"802.11ac\" or \"802.11ax\"";
             return Err(Error::at(key, problem, remedy));
         }
         return Ok(Later { band, like: Like::Standard, rate: None, own: None, rts_threshold: None });
@@ -100,7 +100,13 @@ fn mcs(
             );
             Err(Error::new(format!("unknown MCS \"{other}\""), remedy))
         }
-        None => whole(v, 0, 99).map(Some),
+        None => match v.as_integer().map(u64::try_from) {
+            Some(Ok(index)) => Ok(Some(index)),
+            _ => {
+                let remedy = format!("allowed: 0 to {highest}{also}, or \"minstrel\"");
+                Err(Error::new(format!("expected an index of an MCS, found {}", show(v)), remedy))
+            }
+        },
     })?;
     let Some(Some(mcs)) = written else { return Ok((streams.unwrap_or(1), written.map(|_| None))) };
     // 802.11n counts on with the streams: 8 to 15 are 0 to 7 with two of them.
@@ -146,7 +152,7 @@ fn rate(
     let minstrel = Choice::MinstrelHt { streams, guard };
     match mcs {
         Some(_) if section.has("rate") => {
-            Err(Error::at("rate", "both rate and mcs say how fast data are sent", "remove one"))
+            Err(Error::at("rate", "both rate and mcs set the rate", "remove one of the two"))
         }
         Some(None) => Ok(minstrel),
         Some(Some(mcs)) => Ok(constant(mcs)),
@@ -172,8 +178,8 @@ fn limits(section: &Section<'_>, standard: Standard, format: Format, like: Like)
         if !aggregates && section.has(key) {
             return Err(Error::at(
                 key,
-                "aggregation = false sends one packet a frame",
-                format!("remove {key}, or aggregation"),
+                "aggregation = false sends one packet per frame",
+                format!("remove {key}, or aggregation = false"),
             ));
         }
     }

@@ -97,14 +97,21 @@ impl Display for ConfigError {
                 write!(f, "{kind}: the name \"{name}\" is registered already; register the new one under another name")
             }
             Self::Info { kind, name, problem } => write!(f, "{kind}: \"{name}\" cannot be registered: {problem}"),
-            Self::NoParameter { kind, name, known, .. } if known.is_empty() => {
-                write!(f, "{kind}: \"{name}\" has no parameters")
+            Self::NoParameter { kind, name, parameter, known } if known.is_empty() => {
+                write!(f, "{kind}: \"{name}\" has no parameters; remove {parameter}")
             }
             Self::NoParameter { kind, name, parameter, known } => {
                 write!(f, "{kind}: \"{name}\" has no parameter {parameter}; it has: {}", known.join(", "))
             }
             Self::Parameter { kind, name, parameter, value, allowed: (least, most) } => {
                 write!(f, "{kind}: {parameter} of \"{name}\" is {value}; allowed: {least} to {most}")
+            }
+            Self::Needs { kind, name, need: need @ Need::Scoreboard } => {
+                write!(
+                    f,
+                    "{kind}: \"{name}\" needs {need}, which coupled acknowledgement does not send; choose independent \
+                     acknowledgement, or another {kind}"
+                )
             }
             Self::Needs { kind, name, need } => {
                 write!(f, "{kind}: \"{name}\" needs {need}, which is off; switch it on, or choose another {kind}")

@@ -176,7 +176,7 @@ impl Info {
     pub fn check(&self) -> Result<(), String> {
         if !word(&self.name, '-') && !place(&self.name) {
             return Err(String::from(
-                "a name consists of lower-case letters and digits, its words joined by \"-\"; or it says where a class is: \"module:Class\"",
+                "a name must consist of lower-case letters and digits, its words joined by \"-\", or say where a class is: \"module:Class\"",
             ));
         }
         if self.summary.is_empty() || self.summary.contains('\n') {
@@ -185,7 +185,9 @@ impl Info {
         for (i, p) in self.parameters.iter().enumerate() {
             let twice = self.parameters[..i].iter().any(|other| other.name == p.name);
             let problem = if !word(&p.name, '_') || p.name == "name" {
-                String::from("lower-case letters and digits, words joined by \"_\", and not \"name\"")
+                String::from(
+                    "the name must consist of lower-case letters and digits, its words joined by \"_\", and not be \"name\"",
+                )
             } else if !(p.least < p.most && p.least.is_finite() && p.most.is_finite()) {
                 format!(
                     "the range {} to {} must have finite limits, the lower one below the upper one",
@@ -245,7 +247,7 @@ mod tests {
         assert!(refused("mine.py:", "x", vec![]).contains("module:Class"));
         assert!(Info::owned("a b/mine.py:Mine".to_owned(), "x".to_owned()).check().is_ok());
         assert_eq!(refused("mine", "", vec![]), "the summary must be one line of text");
-        assert!(refused("mine", "x", vec![p("name", 0.0, 0.0, "m")]).ends_with("and not \"name\""));
+        assert!(refused("mine", "x", vec![p("name", 0.0, 0.0, "m")]).ends_with("and not be \"name\""));
         assert!(refused("mine", "x", vec![p("a", 0.0, 1.0, "m")]).starts_with("parameter \"a\": the range 1 to 1"));
         assert!(refused("mine", "x", vec![p("a", 0.0, f64::NAN, "m")]).contains("finite limits"));
         assert!(

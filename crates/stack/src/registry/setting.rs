@@ -94,6 +94,11 @@ impl Range {
     }
 }
 
+/// A ratio in percent, with twelve digits, so that 0.07 is 7 % and not 7.000000000000001 %.
+fn percent(ratio: f64) -> f64 {
+    (ratio * 1e14).round() / 1e12
+}
+
 impl Display for Range {
     fn fmt(&self, f: &mut Formatter<'_>) -> Written {
         match self {
@@ -101,7 +106,7 @@ impl Display for Range {
             Self::Whole(least, most) => write!(f, "{least} to {most}"),
             Self::Number(least, most) => write!(f, "{least} to {most}"),
             Self::RoundTrips(least, most) => write!(f, "{least} to {most} smoothed round-trip times"),
-            Self::Share(least, most) => write!(f, "{} % to {} %", least * 100.0, most * 100.0),
+            Self::Share(least, most) => write!(f, "{} % to {} %", percent(*least), percent(*most)),
             Self::Time(least, most) => write!(f, "{least} to {most}"),
             Self::Octets(least, most) => write!(f, "{least} to {most} octets"),
             Self::Rate(least, most) => write!(f, "{least} to {most} bit/s"),

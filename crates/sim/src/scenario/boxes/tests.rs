@@ -48,7 +48,7 @@ fn what_makes_no_sense_is_refused_with_the_remedy() {
         ("[{ size = '1 B' }]", "middleboxes[0].kind: missing"),
         ("[{ kind = 'nat', size = '1 B' }]", "middleboxes[0].size: \"nat\" has no size\n  it has: timeout"),
         ("[{ kind = 'strip-sack', every = '1 B' }]", "\"strip-sack\" has no every\n  remove it"),
-        ("[{ kind = 'split', at = '2 s', until = '2 s' }]", "until: it ends before it begins"),
+        ("[{ kind = 'split', at = '2 s', until = '2 s' }]", "until: is not later than at"),
         ("[{ kind = 'nat', direction = 'up' }]", "a NAT translates both directions"),
         ("[{ kind = 'pep', direction = 'up' }]", "a proxy splits both directions"),
         ("[{ kind = 'pep', end = 'fra' }]", "did you mean \"far\"?"),

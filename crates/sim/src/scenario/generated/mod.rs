@@ -34,7 +34,7 @@ pub(super) fn expand(document: &Table, stack: Stack, seed: u64, ask: Ask<'_>) ->
     let Some(written) = document.get("topology") else {
         if document.contains_key("traffic") {
             let remedy = "add [topology] with for example kind = \"fat-tree\" and k = 4, or write [[connection]]s";
-            return Err(Error::at("traffic", "there is no [topology] to send it over", remedy));
+            return Err(Error::at("traffic", "[traffic] needs a [topology]", remedy));
         }
         return Ok(None);
     };
@@ -88,8 +88,8 @@ fn network(value: &Value, stack: Stack) -> Result<Shape, Error> {
         false => ("dumbbell", &["k"]),
     };
     if let Some(key) = strangers.iter().find(|k| section.has(k)) {
-        let problem = format!("a {kind} has none");
-        let other = if fat_tree { "k says how large it is" } else { "hosts says how large it is" };
+        let problem = format!("a {kind} has no {key}");
+        let other = if fat_tree { "the key k sets its size" } else { "the key hosts sets its size" };
         return Err(Error::at(key, problem, format!("remove it; {other}")));
     }
     if fat_tree {
@@ -105,7 +105,7 @@ fn ports(value: &Value) -> Result<usize, Error> {
     let k = whole(value, 2, 32)?;
     if k % 2 == 1 {
         return Err(Error::new(
-            format!("{k} is odd; half of a switch's ports lead up, half down"),
+            format!("{k} is odd, but half of the ports of a switch lead up and half down"),
             "allowed: an even number from 2 to 32",
         ));
     }
@@ -134,7 +134,7 @@ fn write_traffic(
     };
     Section::new(&template, &CONNECTION).map_err(|e| e.within("connection"))?;
     if let Some(key) = ["name", "client", "server", "paths"].into_iter().find(|k| template.contains_key(*k)) {
-        let problem = "[traffic] chooses it";
+        let problem = "[traffic] sets this key";
         return Err(Error::at(key, problem, format!("remove {key}, or [traffic]")).within("connection"));
     }
     let Some(transfer) = document.get("transfer") else {
@@ -326,14 +326,16 @@ mod tests {
         assert!(refused(&TREE.replace("k = 4", "k = 5")).contains("topology.k: 5 is odd"));
         assert!(refused(&TREE.replace("k = 4", "k = 34")).contains("allowed: a whole number from 2 to 32"));
         assert!(refused(&TREE.replace("k = 4", "")).contains("topology.k: missing"));
-        assert!(refused(&TREE.replace("k = 4", "k = 4\nhosts = 3")).contains("topology.hosts: a fat-tree has none"));
+        assert!(
+            refused(&TREE.replace("k = 4", "k = 4\nhosts = 3")).contains("topology.hosts: a fat-tree has no hosts")
+        );
         assert!(refused(&TREE.replace("fat-tree", "fat-three")).contains("did you mean \"fat-tree\"?"));
         assert!(refused(&TREE.replace("permutation", "permute")).contains("choices: permutation, incast"));
         assert!(refused(&TREE.replace("transfer = {}", "")).contains("transfer: missing"));
-        assert!(with("connection.server = 'h1'").contains("connection.server: [traffic] chooses it"));
+        assert!(with("connection.server = 'h1'").contains("connection.server: [traffic] sets this key"));
         assert!(with("connection = [{}]").contains("[[connection]] cannot stand beside [traffic]"));
         assert!(with("path = [{}]").contains("[[path]] cannot stand beside [topology]"));
-        assert!(refused("transfer = {}\ntraffic.pattern = 'incast'").contains("traffic: there is no [topology]"));
+        assert!(refused("transfer = {}\ntraffic.pattern = 'incast'").contains("traffic: [traffic] needs a [topology]"));
         assert!(with("k = 4").contains("it belongs in [topology]"));
     }
 

@@ -16,25 +16,27 @@ static ALGORITHMS: &[Key] = &[
         Words(names!(PROTOCOLS)),
         Of(Setting::Word("mptcp")),
         "Multipath TCP v1, plain TCP, or a constant-rate flow. TCP and UDP use the first path \
-                 only, so one override makes a baseline. `check` warns about links that then carry no connection",
+            only, so one override makes a baseline. `check` warns about links that then carry no \
+            connection",
     )
     .heeded(),
     key(
         "profile",
         Words(names!(PROFILES)),
         Of(Setting::Word("modern")),
-        "the defaults of the other keys: see [profiles](#profiles). A written key always wins",
+        "chooses the defaults of the other keys of the connection: see [profiles](#profiles). A \
+            key that is written replaces the default",
     )
     .heeded()
     .often(30, Draw::Any),
-    key("controller", Algorithm, Profile, "congestion control").heeded().often(85, Draw::Code),
+    key("controller", Algorithm, Profile, "congestion controller of each subflow").heeded().often(85, Draw::Code),
     key(
         "detector",
         Algorithm,
         Profile,
-        "which segments are lost, and when recovery begins. Without SACK, and under coupled \
-                 acknowledgement, the default is NewReno (RFC 6582). A named detector that needs SACK \
-                 is then refused",
+        "decides which segments are lost and when fast recovery begins. With `sack = false` or \
+            `acknowledgement = \"coupled\"`, NewReno (RFC 6582) takes the place of the default \
+            and of `rfc6675`, and other detectors that need SACK are refused",
     )
     .instead("the model counts duplicate acknowledgements")
     .often(40, Draw::Code),
@@ -42,19 +44,25 @@ static ALGORITHMS: &[Key] = &[
         "reduction",
         Algorithm,
         Profile,
-        "how octets in flight come down in fast recovery; the default changes likewise",
+        "decides how cwnd falls during fast recovery. With `sack = false` or `acknowledgement = \
+         \"coupled\"`, the default is that of NewReno (RFC 6582)",
     )
     .instead("the model halves its window at once")
     .often(30, Draw::Code),
-    key("judge", Algorithm, Profile, "how reordering mistaken for loss is found")
-        .rival("recovery")
-        .heeded()
-        .often(60, Draw::Code),
+    key(
+        "judge",
+        Algorithm,
+        Profile,
+        "decides whether a loss episode was spurious: caused by reordering or delay, not by loss",
+    )
+    .rival("recovery")
+    .heeded()
+    .often(60, Draw::Code),
     key(
         "recovery",
         Code("as `judge`"),
         Absent,
-        "alias of `judge`. Results keep the name that was written; both at once are refused",
+        "alias of `judge`. Results name the key as it was written. `judge` and `recovery` together are refused",
     )
     .aside()
     .rival("judge")
@@ -65,65 +73,58 @@ static ALGORITHMS: &[Key] = &[
         "response",
         Field,
         Profile,
-        "response to a spurious episode: the judge's own, or this one. `restore` is the papers' \
-                 response of Eifel; `none` only counts",
+        "what happens to cwnd and ssthresh after a spurious loss episode. `default`: what the RFC \
+            or paper of the judge says. `restore`: the response of Eifel in the papers. `none`: \
+            nothing; the episode is only counted",
     )
     .instead("the model's recoveries have their own responses")
     .often(20, Draw::Any),
-    key(
-        "door_t1",
-        Code("as `t1`"),
-        Absent,
-        "aliases of `judge.t1` and `judge.t2`; no effect if the judge is not `door`",
-    )
-    .instead("the model's TCP-DOOR is a stub")
-    .example("1.0")
-    .json("door_t1_srtt")
-    .often(3, Draw::Real(0.0, 5.0)),
-    key(
-        "door_t2",
-        Code("as `t2`"),
-        Absent,
-        "aliases of `judge.t1` and `judge.t2`; no effect if the judge is not `door`",
-    )
-    .instead("the model's TCP-DOOR is a stub")
-    .example("1.0")
-    .json("door_t2_srtt")
-    .often(3, Draw::Real(0.0, 5.0)),
-    key("scheduler", Algorithm, Profile, "which path takes the next segment")
+    key("door_t1", Code("as `t1`"), Absent, "alias of `judge.t1`. No effect if the judge is not `door`")
+        .instead("the model's TCP-DOOR is a stub")
+        .example("1.0")
+        .json("door_t1_srtt")
+        .often(3, Draw::Real(0.0, 5.0)),
+    key("door_t2", Code("as `t2`"), Absent, "alias of `judge.t2`. No effect if the judge is not `door`")
+        .instead("the model's TCP-DOOR is a stub")
+        .example("1.0")
+        .json("door_t2_srtt")
+        .often(3, Draw::Real(0.0, 5.0)),
+    key("scheduler", Algorithm, Profile, "decides which subflow sends the next data")
         .instead("the model has a round robin of its own, one segment at a time")
         .often(75, Draw::Code),
     key(
         "opportunistic_retransmission",
         Field,
         Profile,
-        "when the receive window or the send buffer is full, sends its oldest segment again on \
-                 the fastest path that could send. Condition: the subflows that carry it are four times \
-                 as slow, or have windows of at most four segments (Raiciu et al., NSDI 2012, with the \
-                 conditions of out-of-tree Linux). With any scheduler; refused with coupled \
-                 acknowledgement",
+        "`true`: when the receive window or the send buffer is full, the sender also sends the \
+            oldest segment without a DATA_ACK on the fastest subflow that can send. Condition: \
+            the subflows that carry this segment have more than four times the RTT, or a window \
+            of at most four segments (Raiciu et al., NSDI 2012, with the conditions of \
+            out-of-tree Linux). Works with any scheduler; refused with `acknowledgement = \
+            \"coupled\"`",
     )
     .often(25, Draw::Any),
     key(
         "penalisation",
         Field,
         Profile,
-        "halves the window of the slower path that carries that segment, at most once per RTT \
-                 of the fast path",
+        "`true`: when the receive window or the send buffer is full, the sender halves the window \
+            of the slower subflow that carries the oldest segment without a DATA_ACK, at most \
+            once per RTT of the fastest subflow that can send",
     )
     .often(25, Draw::Any),
     key(
         "acknowledgement",
         Field,
         Profile,
-        "whether a subflow's cumulative ACK waits for data order. RFC 8684 is independent. \
-                 `\"coupled\"` is the rule of the papers' model \
-                 ([explanation.md](explanation.md#the-papers-receiver)): SACK blocks report duplicates \
-                 only, the default detector is NewReno, and data is reinjected only after its subflow \
-                 has ended",
+        "whether a subflow's cumulative ACK waits until data is in order in the data stream. \
+            `\"independent\"`: no, as in RFC 8684. `\"coupled\"` is the rule of the papers' model \
+            ([explanation.md](explanation.md#the-papers-receiver)): SACK blocks report duplicates \
+            only, the default detector is NewReno, and data is reinjected only after its subflow \
+            has ended",
     )
     .instead("the model has its own receiver, whose subflow acknowledgements wait for the data")
-    .linux("\"independent\"", "Linux has no other")
+    .linux("\"independent\"", "Linux acknowledges as RFC 8684 says, independently of the data order")
     .often(20, Draw::Any),
 ];
 
@@ -132,42 +133,46 @@ static NAMES: &[Key] = &[
         "subflow_limit",
         Field,
         Profile,
-        "open subflows; further joins are refused. A subflow counts once it is authenticated. \
-                 At most 255 are not yet; the oldest yields",
+        "most open subflows of the connection; further joins are refused. A subflow counts as open \
+                 once its join is authenticated",
     )
     .instead("the model joins all paths")
-    .linux("255", "each path is a subflow")
+    .linux("255", "the program makes each path a subflow")
     .often(8, Draw::Whole(1, 10)),
     key(
         "path_manager",
         Words(names!(POLICIES)),
         Of(Setting::Word("one-per-interface")),
-        "the subflows that the client opens by itself: one per path; also on pairs of a \
-                 client's and a server's interface without a written path, by the shortest route; or \
-                 only the first. None before a DSS has come from the server (RFC 8684 3.1). A silent \
-                 server sends it with its first ACK of data",
+        "the subflows that the client opens by itself. `one-per-interface`: one per path. \
+            `full-mesh`: also one for each other pair of a client's and a server's interface, by \
+            the shortest route. `none`: only the first subflow. The client opens further subflows \
+            only after a DSS has come from the server (RFC 8684 3.1); a server without data of \
+            its own sends a DSS with its first ACK of data",
     )
-    .linux("\"one-per-interface\"", "each path is a subflow")
+    .linux("\"one-per-interface\"", "the program makes each path a subflow")
     .often(15, Draw::Any)
     .simulated(),
-    key("path_changes", Code("a list of tables"), Text("[]"), "[later changes of paths](#changes-of-paths)")
-        .lists(&[&PATH_CHANGE])
-        .linux("[]", "Linux' path manager has no schedule")
-        .simulated(),
+    key(
+        "path_changes",
+        Code("a list of tables"),
+        Text("[]"),
+        "[changes of the paths](#changes-of-paths) during the run",
+    )
+    .lists(&[&PATH_CHANGE])
+    .linux("[]", "the path manager of Linux follows no schedule")
+    .simulated(),
     key(
         "ack_discard",
         In(RATIO),
         Of(Setting::Number(ACK_DISCARD)),
-        "only with `stack = \"legacy-2011\"` and `judge = \"frto\"`: how often a burst of ACKs \
-                 is discarded",
+        "only with `stack = \"legacy-2011\"` and `judge = \"frto\"`: probability with which the \
+            model discards a burst of ACKs",
     )
     .aside()
     .heeded()
     .often(2, Draw::Share(10.0))
     .simulated(),
-    key("name", Name, Text("\"connection0\""), "in tables and plots: 1 to 64 letters, digits, `-`, `_` or `.`")
-        .heeded()
-        .simulated(),
+    key("name", Name, Text("\"connection0\""), "name of the connection in tables and plots").heeded().simulated(),
     key("client", Code("a host"), Text("\"client\""), "host that opens the connection; required beside `[[link]]`")
         .example("\"client\"")
         .heeded()
@@ -176,10 +181,17 @@ static NAMES: &[Key] = &[
         .example("\"server\"")
         .heeded()
         .simulated(),
-    key("paths", Code("a list of routes"), Absent, "the first carries the first handshake")
-        .heeded()
-        .example("[\"path0\"]")
-        .simulated(),
+    key(
+        "paths",
+        Code("a list of routes"),
+        Absent,
+        "routes of the connection. The first route carries the first handshake. Without the key, \
+            the connection has one shortest route for each link of the client that leads to the \
+            server",
+    )
+    .heeded()
+    .example("[\"path0\"]")
+    .simulated(),
 ];
 
 /// The last part is that of `[[connection]]` alone.

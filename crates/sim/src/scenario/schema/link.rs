@@ -9,25 +9,41 @@ use super::{
     POLICER, POSITIVE, Part, RATE, RATIO, RED, WIFI, key, ms,
 };
 
-static NAMED: &[Key] = &[key("name", Name, Text("\"path0\""), "name in tables and plots")];
+static NAMED: &[Key] = &[key("name", Name, Text("\"path0\""), "name of the path in tables and plots")];
 static TRACED: &[Key] = &[key(
     "trace",
     Code("a file, or a list of milliseconds"),
     Absent,
-    "instead of `rate`: when packets may leave ([traces](#traces))",
+    "times at which packets may leave, instead of `rate` ([traces](#traces))",
 )
 .example("\"lte.trace\"")
 .often(4, Draw::Code)
 .directed()];
 pub(super) static WIRE: &[Key] = &[
-    key("rate", In(RATE), Of(Setting::Whole(10_000_000)), "rate of the link").often(90, Draw::Code).directed(),
-    key("delay", In(DELAY), Of(Setting::Time(ms(10))), "one-way propagation delay").often(85, Draw::Code).directed(),
+    key(
+        "rate",
+        In(RATE),
+        Of(Setting::Whole(10_000_000)),
+        "rate of the link. A wireless link (`wifi`) has it for the wired hop behind its access \
+            point, by default without limit. Not beside `trace`, `leo` or `cellular`",
+    )
+    .often(90, Draw::Code)
+    .directed(),
+    key(
+        "delay",
+        In(DELAY),
+        Of(Setting::Time(ms(10))),
+        "one-way propagation delay. The default of a link with `wifi` or `leo` is `\"0 s\"`, of a \
+            link with `cellular` that of its preset",
+    )
+    .often(85, Draw::Code)
+    .directed(),
     key(
         "delay_variation",
         Either(RATIO, DELAY),
         Of(Setting::Number(0.0)),
-        "uniform variation, as a share of the delay or as a time: `\"20 %\"` or `\"2 ms\"` of 10 ms draws \
-         from 8 to 12 ms. A delay is never below zero",
+        "the delay varies uniformly by this share or time: at a delay of 10 ms, `\"20 %\"` and \
+            `\"2 ms\"` give 8 to 12 ms. A delay is never below zero",
     )
     .often(20, Draw::Share(100.0))
     .directed(),
@@ -35,20 +51,26 @@ pub(super) static WIRE: &[Key] = &[
         "delay_redraw",
         Or(&["packet", "write"], Range::Time(NANOSECOND, HOUR)),
         Of(Setting::Word("packet")),
-        "when a new delay is drawn: for each packet, at each application write (one draw for \
-             both directions), or after each such interval",
+        "when a new delay is drawn: for each packet, each time an application writes (one draw \
+            for both directions), or once in each such interval. No effect without \
+            `delay_variation`. With `stack = \"legacy-2011\"`, the default is `\"write\"`",
     )
     .json("delay_redraw")
     .often(10, Draw::Code)
     .directed(),
-    key("overtaking", In(Range::Flag), Of(Setting::Flag(false)), "whether a packet may arrive before one sent earlier")
-        .often(20, Draw::Any)
-        .directed(),
+    key(
+        "overtaking",
+        In(Range::Flag),
+        Of(Setting::Flag(false)),
+        "whether a packet may arrive before one sent earlier. With `stack = \"legacy-2011\"`, the default is `true`",
+    )
+    .often(20, Draw::Any)
+    .directed(),
     key(
         "queue",
         Code("0 to 10000000 packets, 0 B to 1 TB"),
         Text("\"100 packets\""),
-        "capacity, without the packet in transmission",
+        "capacity of the queue, without the packet in transmission",
     )
     .often(50, Draw::Code)
     .directed(),
@@ -56,7 +78,7 @@ pub(super) static WIRE: &[Key] = &[
         "discipline",
         Code("`\"drop-tail\"`, `\"red\"`, `\"codel\"`, `\"fq-codel\"`, or a table"),
         Text("\"drop-tail\""),
-        "which packets are dropped or marked ([queue disciplines](#queue-disciplines))",
+        "queue discipline: decides which packets are dropped or marked ([queue disciplines](#queue-disciplines))",
     )
     .tables(&[&RED, &CODEL, &FQ_CODEL])
     .often(15, Draw::Code)
@@ -65,57 +87,63 @@ pub(super) static WIRE: &[Key] = &[
         "loss",
         Code("0 % to 100 %, or a table"),
         Text("\"0 %\""),
-        "random loss of data and ACKs alike, after the queue; a table describes [loss in bursts](#loss-in-bursts)",
+        "probability that a packet (data or ACK) is lost on the link, after the queue. A table \
+            describes [loss in bursts](#loss-in-bursts)",
     )
     .tables(&[&LOSS])
     .often(35, Draw::Code)
     .directed(),
     key("duplication", In(RATIO), Of(Setting::Number(0.0)), "probability that a packet arrives twice")
-        .linux("0.0", "the topology has no such thing")
+        .linux("0.0", "the links to the kernel duplicate no packets")
         .often(15, Draw::Code)
         .directed(),
     key(
         "corruption",
         In(RATIO),
         Of(Setting::Number(0.0)),
-        "probability that a packet is damaged, and dropped by the receiver's checksum",
+        "probability that a packet is damaged on the link. The receiver drops it because of its checksum",
     )
-    .linux("0.0", "the topology has no such thing")
+    .linux("0.0", "the links to the kernel damage no packets")
     .often(10, Draw::Share(10.0))
     .directed(),
-    key("overhead", In(Range::Octets(0, 65_535)), Of(Setting::Whole(0)), "added to every packet's IPv4 length")
-        .often(10, Draw::Spread(1, 200))
-        .directed(),
+    key(
+        "overhead",
+        In(Range::Octets(0, 65_535)),
+        Of(Setting::Whole(0)),
+        "octets of lower layers that the link adds to the IPv4 length of every packet",
+    )
+    .often(10, Draw::Spread(1, 200))
+    .directed(),
     key(
         "mtu",
         Code("`\"none\"`, 128 B to 65535 B, or a table"),
         Text("\"none\""),
-        "IPv4 length of the longest packet that passes ([MTU](#mtu))",
+        "IPv4 length of the longest packet that the link passes ([MTU](#mtu))",
     )
     .tables(&[&MTU])
     .json("mtu_bytes")
-    .linux("null", "the topology has no such thing")
+    .linux("null", "the links to the kernel have no MTU of their own")
     .often(8, Draw::Code)
     .directed(),
     key(
         "ecn_threshold",
         Or(&["off"], Range::Packets(0, MOST_PACKETS)),
         Of(Setting::Word("off")),
-        "marks ECN-capable packets once this many wait",
+        "marks each ECN-capable packet that finds this many packets or more in the queue",
     )
-    .linux("null", "the topology has no such thing")
+    .linux("null", "the links to the kernel do not mark packets")
     .often(12, Draw::Spread(1, 60))
     .directed(),
     key(
         "policer",
         Inner,
         Absent,
-        "token bucket in front of the queue: it fills with `rate`, holds at most `burst`, and a packet \
-         that finds fewer tokens than it has octets is dropped, as behind a policed access or in a data \
-         plan that is used up",
+        "token bucket in front of the queue: it fills at `rate` and holds at most `burst`. A \
+            packet that finds fewer tokens than it has octets is dropped, as by a policed access \
+            or a used-up data plan",
     )
     .tables(&[&POLICER])
-    .linux("null", "the topology has none")
+    .linux("null", "the links to the kernel have no policer")
     .stored()
     .left_out()
     .often(4, Draw::Code)
@@ -126,13 +154,19 @@ static MORE: &[Key] = &[
         "backup",
         In(Range::Flag),
         Of(Setting::Flag(false)),
-        "connections use paths over this link only when no regular one works (flag B of \
+        "`true`: connections use paths over this link only when no regular one works (flag B of \
              MP_JOIN, MP_PRIO on the first subflow)",
     )
     .often(8, Draw::Any),
-    key("cost", In(POSITIVE), Of(Setting::Number(1.0)), "cost of an octet on the path, for algorithms that use it")
-        .often(8, Draw::Real(0.1, 20.0))
-        .instead("the model has a round robin of its own, one segment at a time"),
+    key(
+        "cost",
+        In(POSITIVE),
+        Of(Setting::Number(1.0)),
+        "cost of an octet on the path, for algorithms that use it (`controller = \
+            \"energy-linked\"`, `scheduler = \"cheapest-path-first\"`)",
+    )
+    .often(8, Draw::Real(0.1, 20.0))
+    .instead("the model has a round robin of its own, one segment at a time"),
     key(
         "weight",
         In(POSITIVE),
@@ -145,7 +179,7 @@ static MORE: &[Key] = &[
         "priority",
         In(Range::Whole(0, 1000)),
         Of(Setting::Whole(0)),
-        "lower is preferred (`scheduler = \"priority\"`)",
+        "priority of the path: a lower number is preferred (`scheduler = \"priority\"`)",
     )
     .often(8, Draw::Spread(1, 1000))
     .instead("the model has a round robin of its own, one segment at a time"),
@@ -153,9 +187,9 @@ static MORE: &[Key] = &[
         "preset",
         Code("a name of `anabranch list links`"),
         Absent,
-        "keys for a kind of link, such as `\"starlink\"`, `\"5g driving\"`, `\"wifi 30 m\"`. \
-             Keys beside it replace the preset's, in its tables key by key: `preset = \"wifi6 10 \
-             m\"`, `wifi = { queue = \"100 packets\" }`",
+        "name of a kind of link, such as `\"starlink\"`, `\"5g driving\"`, `\"wifi 30 m\"`, which \
+            stands for keys of the link. Keys written beside the preset replace its keys, also \
+            inside tables: `preset = \"wifi6 10 m\"`, `wifi = { queue = \"100 packets\" }`",
     )
     .example("\"starlink\""),
     key("wifi", Code("a table"), Absent, "a [wireless path](#wireless-paths)")
@@ -165,7 +199,7 @@ static MORE: &[Key] = &[
         "leo",
         Code("a preset or a table"),
         Absent,
-        "a link over low satellites: rate and delay vary by themselves ([links.md](links.md))",
+        "a link over satellites in low orbit, whose rate and delay vary over time ([links.md](links.md))",
     )
     .tables(&[&LEO])
     .example("\"starlink-fixed-2024\""),
@@ -173,7 +207,7 @@ static MORE: &[Key] = &[
         "cellular",
         Code("a preset or a table"),
         Absent,
-        "a cellular link: rate and delay vary by themselves ([links.md](links.md))",
+        "a cellular link, whose rate and delay vary over time ([links.md](links.md))",
     )
     .tables(&[&CELLULAR])
     .example("\"lte-driving\""),
@@ -181,18 +215,19 @@ static MORE: &[Key] = &[
         "capture",
         In(Range::Flag),
         Of(Setting::Flag(false)),
-        "`anabranch run --pcap DIR` also writes `NAME.link.pcapng`: the packets of this link, \
-             both directions, at the end of each transmission",
+        "`true`: `anabranch run --pcap DIR` also writes `NAME.link.pcapng`, where NAME is the \
+            name of the link: its packets in both directions, each with the time at which its \
+            transmission ended",
     )
     .often(5, Draw::Any),
     key(
         "middleboxes",
         Code("a list of names and tables"),
         Text("[]"),
-        "boxes that change segments ([middleboxes](#middleboxes))",
+        "boxes on the link that change, drop or add segments ([middleboxes](#middleboxes))",
     )
     .lists(&[&MIDDLEBOX]),
-    key("changes", Code("a list of tables"), Text("[]"), "later [changes of the link](#scheduled-changes)")
+    key("changes", Code("a list of tables"), Text("[]"), "[changes of the link](#scheduled-changes) during the run")
         .lists(&[&CHANGE]),
 ];
 static ENDS: &[Key] = &[

@@ -284,7 +284,10 @@ impl Key {
 
     /// What the key's value is called in a message.
     pub(super) fn called(&self) -> String {
-        self.name.replace('_', " ")
+        match self.name {
+            "by" | "like" => "word".to_owned(),
+            name => name.replace('_', " "),
+        }
     }
 
     /// A value as it is written in a file.

@@ -11,49 +11,62 @@ use super::{Draw, HOUR, Key, Part, SECOND, SPAN, ZERO, key, names};
 pub(super) static ROOT: &[Key] = &[
     key(
         "title",
-        Code("one line, at most 200 characters, no control characters (terminal, writing direction)"),
+        Code("one line of at most 200 characters, none of which controls a terminal or the direction of writing"),
         Text("\"\""),
-        "free text",
+        "title of the scenario. It has no effect on the run",
     ),
     key(
         "duration",
         In(SPAN),
         Of(Setting::Time(HOUR)),
-        "upper bound of virtual time. A run ends when its transfers end",
+        "the run ends at this virtual time at the latest. It ends earlier if all transfers have ended",
     ),
     key(
         "stack",
         Words(names!(STACKS)),
         Of(Setting::Word("anabranch")),
-        "the engine, or the ns-3 model of 2011 that the papers measured \
-             ([legacy.md](legacy.md))",
+        "what runs the connections: the engine of Anabranch, or the ns-3 model of 2011 that the \
+            papers measured ([legacy.md](legacy.md))",
     )
     .aside(),
-    key("seed", In(Range::Whole(0, i64::MAX as u64)), Of(Setting::Whole(1)), "source of all randomness"),
+    key("seed", In(Range::Whole(0, i64::MAX as u64)), Of(Setting::Whole(1)), "seed of all random numbers of the run"),
     key(
         "bytes",
         In(Range::Flag),
         Of(Setting::Flag(false)),
-        "emits and parses every segment on its way into a host, with payload octets, options \
-             and checksums as on a wire. Run and trace stay the same (a disagreement ends the \
-             program), but the run takes longer. Not with `stack = \"legacy-2011\"`, whose packets \
-             have no bytes",
+        "`true`: the simulator writes each segment that reaches a host as the octets of a real \
+            packet (payload, options, checksums) and parses them. Results and trace do not change \
+            (a difference ends the program), but the run takes longer. Not with `stack = \
+            \"legacy-2011\"`, whose packets have no bytes",
     ),
     key(
         "connection",
         Code("a table, or a list of tables"),
         Text("all defaults"),
-        "the protocol of the connection. A list describes several connections",
+        "protocol and algorithms of the connection. A list, `[[connection]]`, describes several connections",
     )
     .tables(&[&super::CONNECTION])
     .lists(&[&super::LONG_CONNECTION]),
-    key("transfer", Code("a table"), Required, "the application that sends and receives").tables(&[&super::TRANSFER]),
-    key("path", Code("a list of tables"), Text("at least one"), "links from client to server").lists(&[&super::PATH]),
+    key(
+        "transfer",
+        Code("a table"),
+        Required,
+        "what the application sends and receives. Beside `[[connection]]`, each connection has a \
+            `transfer` of its own instead",
+    )
+    .tables(&[&super::TRANSFER]),
+    key(
+        "path",
+        Code("a list of tables"),
+        Text("at least one"),
+        "links from client to server. Not beside `[[link]]` or `[topology]`",
+    )
+    .lists(&[&super::PATH]),
     key(
         "host",
         Code("a table, or a list of tables"),
         Absent,
-        "what all hosts have in common. A list: hosts of [the long form](#the-long-form-any-topology)",
+        "a table: keys of every host. A list: the hosts of [the long form](#the-long-form-any-topology)",
     )
     .tables(&[&super::HOST])
     .lists(&[&super::NODE]),
@@ -69,11 +82,12 @@ static COST: &[Key] = &[
         "cost",
         In(Range::Time(ZERO, SECOND)),
         Of(Setting::Time(ZERO)),
-        "time that a core of the host needs for each segment, in and out. The segments of a subflow wait \
-         for the same core. The model has neither segmentation offload nor a bound of the waiting segments",
+        "time for which each segment that the host sends or receives occupies one of its cores. \
+            All segments of a subflow wait for the same core. The model has no segmentation \
+            offload, and no limit on the number of waiting segments",
     )
     .example("\"2 us\"")
-    .linux("0.0", "the kernel runs without a cost of segments")
+    .linux("0.0", "the kernel runs in virtual time, in which a segment costs nothing")
     .stored()
     .left_out()
     .often(5, Draw::Spread(1, 200)),
@@ -81,7 +95,7 @@ static COST: &[Key] = &[
         "cores",
         In(Range::Whole(1, 1024)),
         Of(Setting::Whole(1)),
-        "cores of the host, over which its subflows are spread",
+        "number of cores of the host. Each subflow is assigned to one core. No effect without `cost`",
     )
     .stored()
     .left_out()
@@ -97,7 +111,7 @@ pub(super) static NODE: &[Key] = &[key(
     "name of the host or router. Hosts end connections and do not forward; routers forward",
 )];
 static OWN: &[Key] = &[
-    key("kind", Words(names!(NETWORKS)), Required, "which network is generated"),
+    key("kind", Words(names!(NETWORKS)), Required, "the kind of the generated network"),
     key(
         "k",
         Code("an even number from 2 to 32"),
@@ -107,20 +121,26 @@ static OWN: &[Key] = &[
              ... (Al-Fares et al., SIGCOMM 2008)",
     )
     .example("4"),
-    key("hosts", In(Range::Whole(1, 10_000)), Required, "dumbbell: hosts on each side, `left0`, ... and `right0`, ...")
-        .example("10"),
+    key(
+        "hosts",
+        In(Range::Whole(1, 10_000)),
+        Required,
+        "dumbbell: hosts on each side, `left0`, \
+        ... and `right0`, ...",
+    )
+    .example("10"),
     key(
         "bottlenecks",
         In(Range::Whole(1, 255)),
         Of(Setting::Whole(1)),
-        "dumbbell: equal links between its two routers",
+        "dumbbell: number of equal links between its two routers",
     ),
     key(
         "access",
         Code("a table with the keys of its links"),
         Text("as the others"),
-        "different values for the links of hosts: `access = { rate = \"1 Gbit/s\", delay = \"10 \
-             us\" }`",
+        "keys of the links at hosts, if these links differ from the others: `access = { rate = \
+            \"1 Gbit/s\", delay = \"10 us\" }`",
     )
     .tables(&[&super::ACCESS])
     .example("{ rate = \"1 Gbit/s\" }"),
@@ -130,23 +150,27 @@ pub(super) static TRAFFIC: &[Key] = &[
         "pattern",
         Words(names!(PATTERNS)),
         Required,
-        "every host sends to one other and receives from one other (in a dumbbell from left to \
-             right); or all send to one",
+        "which hosts communicate. `permutation`: each host opens a connection to one other host, \
+            and accepts one (in a dumbbell, each left host opens one to a right host). `incast`: \
+            all connections lead to one host",
     )
     .example("\"permutation\""),
     key(
         "connections",
         In(Range::Whole(1, 100_000)),
-        Text("one of each sender"),
-        "number of connections. More than senders: further permutations, or further rounds of \
-             the same senders",
+        Text(
+            "one for each host that opens connections; one fewer for `incast` in a dumbbell with \
+            several hosts on each side",
+        ),
+        "number of connections. If it is larger than the number of hosts that open connections, \
+             further permutations follow, or (`incast`) some hosts open several",
     )
     .example("16"),
     key(
         "subflows",
         In(Range::Whole(1, 255)),
         Of(Setting::Whole(4)),
-        "paths of each connection; with TCP and UDP only the first counts",
+        "number of paths of each connection. TCP and UDP use the first path only",
     ),
 ];
 

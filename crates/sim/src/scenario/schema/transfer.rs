@@ -26,37 +26,50 @@ pub(super) static TRANSFER: &[Part] = &[
                 "bytes",
                 In(AMOUNT),
                 Of(Setting::Whole(50_000_000)),
-                "the transfer ends after this amount. Not of a request/response transfer, messages, \
-                 pages and films",
+                "amount of data after which the transfer ends. Not with request/response, \
+                    messages, a page or a film",
             )
             .rival("duration")
             .json("extent_bytes"),
-            key("duration", In(SPAN), Absent, "instead of `bytes`: the transfer ends this long after its start")
-                .rival("bytes")
-                .json("extent_s")
-                .example("\"20 s\""),
+            key(
+                "duration",
+                In(SPAN),
+                Absent,
+                "time after its start at which the sender stops \
+                writing, instead of `bytes`. Not with request/response, a page or a film",
+            )
+            .rival("bytes")
+            .json("extent_s")
+            .example("\"20 s\""),
             key(
                 "direction",
                 Words(names!(DIRECTIONS)),
                 Text("`\"up\"`; of pages and films `\"down\"`"),
-                "client to server, or server to client; or both at once, each with its own `bytes` or \
-                 `duration` (bulk and on-off transfers over TCP and MPTCP only). In a dialogue it is \
-                 the direction of the answers: a client that asks a server needs `\"down\"`",
+                "direction of the data: `up` from client to server, `down` from server to client. \
+                    `both`: each end sends `bytes` or for `duration` (bulk and on-off transfers \
+                    over TCP and MPTCP only). In a request/response transfer it is the direction \
+                    of the answers: a client that asks a server needs `\"down\"`",
             )
             .example("\"up\""),
-            key("start", In(PAUSE), Of(Setting::Time(ZERO)), "time of the first SYN"),
+            key(
+                "start",
+                In(PAUSE),
+                Of(Setting::Time(ZERO)),
+                "virtual time of the first SYN (UDP: \
+                of the first datagram)",
+            ),
             key(
                 "start_spread",
                 In(PAUSE),
                 Of(Setting::Time(ZERO)),
-                "further delay of the start, drawn uniformly up to this",
+                "random delay that is added to `start`, drawn uniformly from 0 to this",
             ),
             key(
                 "read_rate",
                 In(Range::Rate(8, FASTEST)),
                 Absent,
-                "the receiving application reads no faster than this. Without the key it reads at once. \
-                 Not with UDP",
+                "largest rate at which the receiving application reads. Without the key it reads \
+                    at once. Not with UDP",
             )
             .example("\"8 Mbit/s\""),
         ],
@@ -64,16 +77,17 @@ pub(super) static TRANSFER: &[Part] = &[
     Part {
         title: "on-off",
         keys: &[
-            key("on", In(SPAN), Required, "the sender writes for this time, then rests").example("\"1 s\""),
-            key("off", In(PAUSE), Required, "the sender rests for this time, then writes again").example("\"500 ms\""),
+            key("on", In(SPAN), Required, "length of a busy period, in which the sender writes").example("\"1 s\""),
+            key("off", In(PAUSE), Required, "length of a pause between two busy periods").example("\"500 ms\""),
             key(
                 "rate",
                 In(RATE),
                 Absent,
-                "rate of writing while busy; without the key as fast as the connection takes data. With \
-                 `off = \"0 s\"` a steady source. With `protocol = \"udp\"` the rate of the payload; \
-                 without `rate`, `bytes` and `duration` a UDP flow sends a fifth more than its path \
-                 carries until the run ends",
+                "rate at which the sender writes in busy periods. Without the key, it writes as \
+                    fast as the connection takes data. With `off = \"0 s\"` the source never \
+                    pauses. With `protocol = \"udp\"`: rate of the payload; without the key, a \
+                    UDP flow sends a fifth more than its path carries, and if `bytes` and \
+                    `duration` are missing, too, it sends until the run ends",
             )
             .example("\"2 Mbit/s\""),
         ],
@@ -85,26 +99,26 @@ pub(super) static TRANSFER: &[Part] = &[
                 "request",
                 In(AMOUNT),
                 Text("required; of pages and films `\"400 B\"`"),
-                "size of the receiver's request. Of a page or a film the size of a request for an \
-                 object or a segment, at most 1 MB",
+                "size of each request, which the receiver of the answers sends. Of a page or a \
+                    film: size of each request for an object or a segment, at most 1 MB",
             )
             .example("\"200 B\""),
-            key("response", In(AMOUNT), Required, "size of the sender's answer").example("\"100 kB\""),
+            key("response", In(AMOUNT), Required, "size of each answer").example("\"100 kB\""),
             key(
                 "count",
                 In(Range::Whole(1, 1_000_000_000)),
                 Text("`1`; of films required"),
-                "rounds of requests and responses, at most 1000 TB in all either way. Number of \
-                 messages (at most 10000000; this or `duration`), or number of segments of a film (at \
-                 most 1000000)",
+                "number of requests, each with an answer; at most 1000 TB in total in each \
+                    direction. Of messages: their number (at most 10000000; instead of \
+                    `duration`). Of a film: number of its segments (at most 1000000)",
             )
             .example("1"),
             key(
                 "think",
                 In(PAUSE),
                 Of(Setting::Time(ZERO)),
-                "pause between an answer and the next request. Of a page: from the arrival of an object \
-                 to the requests for its dependents",
+                "pause between an answer and the next request. Of a page: time from the arrival \
+                    of an object to the requests for the objects that depend on it",
             ),
         ],
     },
@@ -115,7 +129,7 @@ pub(super) static TRANSFER: &[Part] = &[
                 "message",
                 Code("1 B to 1 TB, or a table"),
                 Required,
-                "size of each message. The first is written when the connection is open",
+                "size of each message. The first message is written when the connection is open",
             )
             .tables(LAWS)
             .json("message_bytes")
@@ -124,13 +138,20 @@ pub(super) static TRANSFER: &[Part] = &[
                 "interval",
                 Code("1 ns to 1000 h, or a table"),
                 Required,
-                "time to the next message, whatever the connection does",
+                "time from one message to the next. The application writes on time, whether or \
+                    not earlier messages have arrived",
             )
             .tables(LAWS)
             .json("interval_s")
             .example("\"20 ms\""),
-            key("deadline", In(SPAN), Absent, "a message read later than this after its time is late")
-                .example("\"100 ms\""),
+            key(
+                "deadline",
+                In(SPAN),
+                Absent,
+                "a message is late if it is read later than this \
+                after the time at which it was written",
+            )
+            .example("\"100 ms\""),
         ],
     },
     Part {
@@ -140,7 +161,8 @@ pub(super) static TRANSFER: &[Part] = &[
                 "page",
                 Code("a name, a table or a list"),
                 Required,
-                "the [page](#transfer-the-application): by name, drawn, or object by object",
+                "web [page](#transfer-the-application) to be loaded: by name, drawn at random, or \
+                    written object by object",
             )
             .tables(&[&PAGE])
             .lists(&[&OBJECT])
@@ -149,30 +171,42 @@ pub(super) static TRANSFER: &[Part] = &[
                 "connections",
                 In(Range::Whole(1, 256)),
                 Of(Setting::Whole(1)),
-                "number of connections that load the page together",
+                "number of connections over which the page is loaded",
             ),
         ],
     },
     Part {
         title: "film",
         keys: &[
-            key("ladder", Code("a list of 1 to 64 rates, rising"), Required, "qualities of the film in rising order")
-                .json("ladder_bps")
-                .example("[\"1 Mbit/s\", \"3 Mbit/s\"]"),
-            key("segment", In(PLAYED), Of(Setting::Time(Duration::from_secs(4))), "playing time of a segment"),
+            key(
+                "ladder",
+                Code("a list of 1 to 64 rates, rising"),
+                Required,
+                "bit rates in which \
+                the film (adaptive video) is available, in rising order",
+            )
+            .json("ladder_bps")
+            .example("[\"1 Mbit/s\", \"3 Mbit/s\"]"),
+            key(
+                "segment",
+                In(PLAYED),
+                Of(Setting::Time(Duration::from_secs(4))),
+                "playing time \
+                of each segment of the film",
+            ),
             key(
                 "buffer",
                 In(PLAYED),
                 Text("`\"30 s\"`, or one segment if that is longer"),
-                "most playing time that the player keeps, at least one segment",
+                "largest playing time that the player buffers, at least one segment",
             )
             .example("\"30 s\""),
             key(
                 "startup",
                 In(PLAYED),
                 Text("one segment"),
-                "playing time buffered before the player plays, at the start and after each stop; at \
-                 most the whole segments of the buffer",
+                "playing time that must be buffered before the player plays, at the start and \
+                    after each stop. At most the whole segments that fit into `buffer`",
             )
             .example("\"4 s\""),
         ],

@@ -21,7 +21,7 @@ fn messages_are_drawn_and_bounded() {
     assert_eq!((m.deadline, m.until), (Some(Duration::from_secs(1)), Until::Count(3)));
     assert_eq!(messages("duration = '2 s'").until, Until::Duration(Duration::from_secs(2)));
     for (keys, said) in [
-        ("", "transfer.count: missing: nothing says when there are no more messages"),
+        ("", "transfer.count: missing: neither count nor duration says when the messages end"),
         ("count = 1\nduration = '1 s'", "transfer: both count and duration"),
         ("count = 10_000_001", "transfer.count: 10000001 is out of range"),
         (
@@ -29,7 +29,10 @@ fn messages_are_drawn_and_bounded() {
             "transfer.bytes: not allowed here: \"message\" makes this a transfer of messages",
         ),
         ("count = 1\nthink = '1 s'", "transfer.think: not allowed here"),
-        ("count = 1\nrate = '1 Mbit/s'", "it takes message, interval, deadline, count, duration; remove \"rate\""),
+        (
+            "count = 1\nrate = '1 Mbit/s'",
+            "remove \"rate\"; keys of such a transfer: message, interval, deadline, count, duration",
+        ),
     ] {
         let error = read(keys).unwrap_err();
         assert!(error.contains(said), "{error}");
@@ -37,7 +40,7 @@ fn messages_are_drawn_and_bounded() {
     refusals(&[
         (
             "transfer = { deadline = '1 s' }\npath = [{}]",
-            "transfer.deadline: not allowed here: it is a part of \"message\"",
+            "transfer.deadline: not allowed here without the key \"message\"",
         ),
         ("transfer = { message = '1 kB', count = 1 }\npath = [{}]", "transfer.interval: missing"),
         (
@@ -52,7 +55,7 @@ fn messages_are_drawn_and_bounded() {
         ),
         (
             "transfer = { message = { name = 'uniform', min = '2 kB', max = '1 kB' }, interval = '1 s' }\npath = [{}]",
-            "transfer.message.max: below min",
+            "transfer.message.max: max is below min",
         ),
         (
             "connection.protocol = 'udp'\ntransfer = { message = '1 kB', interval = '1 s', count = 1 }\npath = [{}]",
@@ -134,7 +137,7 @@ fn pages_and_films_that_make_no_sense_are_refused() {
     for (text, said) in [
         (page("'amazone'"), "transfer.page: unknown page \"amazone\"\n  did you mean \"amazon\"?"),
         (page("7"), "transfer.page: expected a name, a table or a list, found 7"),
-        (page("[]"), "transfer.page: a page of no objects"),
+        (page("[]"), "transfer.page: the page has no objects"),
         (page("[{ size = '1 kB', after = 0 }]"), "transfer.page[0].after: the first object is the document"),
         (page("[{ size = '1 kB' }, { size = '1 B', after = 1 }]"), "transfer.page[1].after: 1 is out of range"),
         (page("[{ size = '1 kB' }, { bytes = '1 B' }]"), "transfer.page[1].bytes: unknown key"),
@@ -144,17 +147,20 @@ fn pages_and_films_that_make_no_sense_are_refused() {
             "transfer.page.bytes: 2 B are less than an octet for each of 3 objects",
         ),
         (page("{ objects = 3, bytes = '1 kB', depth = 4 }"), "transfer.page.depth: a chain of 4"),
-        (page("{ objects = 3, bytes = '1 kB', depth = 1 }"), "transfer.page.depth: 1, but only the document"),
+        (page("{ objects = 3, bytes = '1 kB', depth = 1 }"), "transfer.page.depth: a page of"),
         (page("'amazon'\nconnections = 0"), "transfer.connections: 0 is out of range"),
         (page("'amazon'\nbytes = '1 MB'"), "transfer.bytes: not allowed here: \"page\" makes this a web page"),
         (page("'amazon'\ncount = 3"), "transfer.count: not allowed here"),
         (film("count = 0"), "transfer.count: 0 is out of range"),
         (film(""), "transfer.count: missing"),
-        (film("count = 1\nsegment = '40 s'\nbuffer = '30 s'"), "transfer.buffer: 30 s hold no segment of 40 s"),
+        (
+            film("count = 1\nsegment = '40 s'\nbuffer = '30 s'"),
+            "transfer.buffer: 30 s is shorter than one segment, 40 s",
+        ),
         (film("count = 9\nstartup = '29 s'"), "transfer.startup: 29 s is more than the buffer can hold, 28 s"),
         (film("count = 1\nrate = '1 Mbit/s'"), "transfer.rate: not allowed here: \"ladder\" makes this a film"),
         (film("count = 1\npage = 'amazon'"), "transfer.ladder: not allowed here: \"page\" makes this a web page"),
-        ("[transfer]\nladder = []\n[[path]]".into(), "transfer.ladder: 0 bit rates"),
+        ("[transfer]\nladder = []\n[[path]]".into(), "transfer.ladder: the list has 0 bit rates"),
         (
             "[transfer]\nladder = ['2 Mbit/s', '2 Mbit/s']\ncount = 1\n[[path]]".into(),
             "transfer.ladder[1]: 2 Mbit/s is not above 2 Mbit/s",
@@ -162,12 +168,9 @@ fn pages_and_films_that_make_no_sense_are_refused() {
         ("[transfer]\nladder = '2 Mbit/s'\n[[path]]".into(), "transfer.ladder: expected a list"),
         (
             "[transfer]\nconnections = 2\n[[path]]".into(),
-            "transfer.connections: not allowed here: it is a part of \"page\"",
+            "transfer.connections: not allowed here without the key \"page\"",
         ),
-        (
-            "[transfer]\nbuffer = '2 s'\n[[path]]".into(),
-            "transfer.buffer: not allowed here: it is a part of \"ladder\"",
-        ),
+        ("[transfer]\nbuffer = '2 s'\n[[path]]".into(), "transfer.buffer: not allowed here without the key \"ladder\""),
         (format!("connection.protocol = 'udp'\n{}", page("'amazon'")), "transfer.page: not allowed here: protocol"),
         (format!("stack = 'legacy-2011'\n{}", film("count = 1\ndirection = 'up'")), "transfer.ladder: the stack"),
         (format!("stack = 'legacy-2011'\n{}", page("'amazon'")), "transfer.page: the stack"),

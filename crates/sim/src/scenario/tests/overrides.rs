@@ -50,24 +50,28 @@ fn a_bad_override_is_told_as_such() {
     let said = |k, v| over("[transfer]\n[[path]]\n[[path]]\nloss = '1 %'", &[(k, v)]).unwrap_err();
     assert_eq!(
         said("path[2].delay", "1 ms"),
-        "demo.toml: path[2] (from --set): no such index\n  there are 2: path[0] to path[1]"
+        "demo.toml: path[2] (from --set or set()): no such index\n  there are 2: path[0] to path[1]"
     );
     assert!(
-        said("path.0.dealy", "1 ms").contains("path[0].dealy (from --set): unknown key\n  did you mean \"delay\"?")
+        said("path.0.dealy", "1 ms")
+            .contains("path[0].dealy (from --set or set()): unknown key\n  did you mean \"delay\"?")
     );
-    assert!(said("conection.mss", "9").contains("conection (from --set): unknown key\n  did you mean \"connection\"?"));
-    assert!(said("path.delay", "1 ms").contains("name one of them by its number, such as path[0].delay"));
+    assert!(
+        said("conection.mss", "9")
+            .contains("conection (from --set or set()): unknown key\n  did you mean \"connection\"?")
+    );
+    assert!(said("path.delay", "1 ms").contains("write the number of an element, such as path[0].delay"));
     assert!(said("path.loss.loss_bad", "1 %").contains("such as path[0].loss"));
     assert!(said("path.lte.delay", "1 ms").contains("such as path[0].delay"));
     let named = over("[transfer]\n[[path]]\n[[path]]\nname = 'lte'", &[("path.lte.delay", "1 ms")]).unwrap_err();
     assert!(named.contains("\"lte\" is path[1]: write path[1].delay"), "{named}");
-    assert!(said("path[1].loss.loss_bad", "1 %").contains("set the whole of it: path[1].loss=..."));
-    assert!(said("transfer[0].bytes", "1 MB").contains("transfer (from --set): is a table, not a list"));
-    assert!(said("link[0].rate", "1 Mbit/s").contains("the scenario has no [[link]]"));
+    assert!(said("path[1].loss.loss_bad", "1 %").contains("set path[1].loss itself"));
+    assert!(said("transfer[0].bytes", "1 MB").contains("transfer (from --set or set()): is a table, not a list"));
+    assert!(said("link[0].rate", "1 Mbit/s").contains("the scenario has no list link"));
     assert!(said("path[1.delay", "1 ms").contains("not a key path"));
     assert!(said("", "1 ms").contains("not a key path"));
     assert!(said("path[0].changes", "[{ at = '1 s'").contains("is not a TOML value"));
-    assert!(said("path[0].delay", "10").contains("path[0].delay (from --set): expected a quantity"));
+    assert!(said("path[0].delay", "10").contains("path[0].delay (from --set or set()): expected a quantity"));
     assert!(said("path.-1.delay", "1 ms").contains("not a key path"));
     let both = over(SHORT, &[("transfer.bytes", "1 MB"), ("transfer.duration", "1 s")]).unwrap_err();
     assert!(both.contains("both bytes and duration"));

@@ -29,13 +29,13 @@ fn written_routes_are_chains_from_client_to_server() {
         ("['wifi']", "connection[0].paths[0]: the route ends"),
         (
             "[['wifi', 'lte']]",
-            "paths[0][1]: link \"lte\" joins \"q\" and \"c\", not \"r\"\n  a route is a chain of links from client to server; from \"r\" go: wifi, core, cross",
+            "paths[0][1]: link \"lte\" joins \"q\" and \"c\", not \"r\"\n  a route is a chain of links from client to server; links of \"r\": wifi, core, cross",
         ),
         ("[['wifi', 'cross', 'lte']]", "paths[0][2]: link \"lte\" leads back to \"c\""),
         ("[['wify', 'core']]", "paths[0][0]: no link is called \"wify\"\n  did you mean \"wifi\"?"),
         ("[[]]", "paths[0]: the route ends at \"c\""),
         ("[5]", "paths[0]: expected the links of a route"),
-        ("[]", "paths: no route leads"),
+        ("[]", "paths: the list of routes is empty"),
         ("'wifi'", "paths: expected a list"),
     ] {
         let said = with(paths).unwrap_err();
@@ -92,8 +92,12 @@ fn a_connection_has_at_most_255_paths() {
         over(&format!("{host}{links}[[connection]]\n{keys}"), &[])
     };
     assert_eq!(with(255, "").unwrap().connections[0].paths.len(), 255);
-    assert!(with(256, "").unwrap_err().contains("connection[0].paths: 256 paths\n  allowed: 1 to 255"));
-    assert!(with(255, "path_manager = 'full-mesh'").unwrap_err().contains("256 paths"));
+    assert!(
+        with(256, "")
+            .unwrap_err()
+            .contains("connection[0].paths: the connection has more than 255 paths\n  allowed: 1 to 255")
+    );
+    assert!(with(255, "path_manager = 'full-mesh'").unwrap_err().contains("more than 255 paths"));
 }
 
 #[test]

@@ -105,7 +105,11 @@ pub(super) fn read(value: &Value, up: bool) -> Result<(Weather, Defaults), Error
         outages: outages(&section, d.outages)?,
     };
     if (1..1_000_000_000).contains(&cellular.handover.0) {
-        return Err(Error::at("handover", "more than one a second", "a mean of 1 s or longer, or \"0 s\" for none"));
+        return Err(Error::at(
+            "handover",
+            "a mean time below 1 s",
+            "allowed: 1 s to 24 h, or \"0 s\" for no changes of cell",
+        ));
     }
     let nr = matches!(preset, Preset::MidBand | Preset::Driving5g);
     let defaults = Defaults {

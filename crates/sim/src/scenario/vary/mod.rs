@@ -12,6 +12,7 @@ use toml::Value;
 use super::error::Error;
 use super::model::{Discipline, Loss, Queue};
 use super::reader::{Readable, Section, table};
+use super::units::{RATE, TIME};
 use super::weather::{Outages, Rate, Spell, Weather};
 use super::words::SHAPES;
 
@@ -33,7 +34,7 @@ pub(super) fn read(section: &Section<'_>, way: &str) -> Result<Option<(Weather, 
     let leo = section.read("leo", |v| leo::read(v, up))?;
     let cellular = section.read("cellular", |v| cellular::read(v, up))?;
     if leo.is_some() && cellular.is_some() {
-        return Err(Error::at("leo", "a link is one or the other, not leo and cellular", "remove one"));
+        return Err(Error::at("leo", "leo and cellular are both given", "remove one of the two"));
     }
     let found = leo.or(cellular);
     if found.is_some() {
@@ -42,9 +43,8 @@ pub(super) fn read(section: &Section<'_>, way: &str) -> Result<Option<(Weather, 
         let clash = clash.or(section.has("wifi").then_some("wifi"));
         if let Some(key) = clash {
             let kind = if section.has("leo") { "leo" } else { "cellular" };
-            let remedy = format!(
-                "remove it; rate and delay are keys of {kind} = {{ ... }} (delay of the link is that behind it)"
-            );
+            let remedy =
+                format!("remove it; set the rate in {kind} = {{ ... }} (the link's key delay adds a constant delay)");
             return Err(Error::at(key, format!("not allowed beside `{kind}`, which sets rate and delay"), remedy));
         }
     }
@@ -97,8 +97,9 @@ impl<'a> Way<'a, '_> {
             ripple: self.value_or("ripple", default.ripple)?,
         };
         if found.least > found.most {
-            let problem = format!("{} bit/s is above most, {} bit/s", found.least, found.most);
-            return Err(Error::at("least", problem, "give least and most with least below most"));
+            let [least, most] = [found.least, found.most].map(|rate| RATE.write(rate));
+            let problem = format!("{least} is more than most, {most}");
+            return Err(Error::at("least", problem, "lower least, or raise most"));
         }
         Ok(found)
     }
@@ -129,8 +130,8 @@ fn spell(section: &Section<'_>, name: &str, percentile: &str, default: Spell) ->
     if upper < median {
         return Err(Error::at(
             &key,
-            format!("it is below {name}_median"),
-            "a percentile above 50 % is not below the median",
+            format!("{} is less than {name}_median, {}", TIME.write(upper.0), TIME.write(median.0)),
+            format!("raise {key}, or lower {name}_median"),
         ));
     }
     Ok(if section.has(&key) { log_normal(median, upper, z) } else { Spell { median, ..default } })
