@@ -271,19 +271,13 @@ impl Run {
         let seconds = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64 / 1e9);
         dict.set_item(table::PART_CONNECTION.key, array(py, all().map(|(c, ..)| c as i32).collect::<Vec<_>>())?)?;
         dict.set_item(table::PART_KIND.key, all().map(|(_, kind, _)| kind.name()).collect::<Vec<_>>())?;
-        dict.set_item(
-            table::PART_NUMBER.key,
-            array(py, all().map(|(.., i)| i.number as i32).collect::<Vec<_>>())?,
-        )?;
+        dict.set_item(table::PART_NUMBER.key, array(py, all().map(|(.., i)| i.number as i32).collect::<Vec<_>>())?)?;
         dict.set_item(table::PART_BYTES.key, array(py, all().map(|(.., i)| i.bytes as f64).collect::<Vec<_>>())?)?;
         dict.set_item(
             table::PART_ASKED.key,
             array(py, all().map(|(.., i)| i.asked as f64 / 1e9).collect::<Vec<_>>())?,
         )?;
-        dict.set_item(
-            table::PART_DONE.key,
-            array(py, all().map(|(.., i)| seconds(i.done())).collect::<Vec<_>>())?,
-        )?;
+        dict.set_item(table::PART_DONE.key, array(py, all().map(|(.., i)| seconds(i.done())).collect::<Vec<_>>())?)?;
         dict.set_item(
             table::PART_LATENCY.key,
             array(py, all().map(|(.., i)| seconds(i.latency())).collect::<Vec<_>>())?,

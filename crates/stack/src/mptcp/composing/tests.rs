@@ -112,7 +112,8 @@ fn an_acknowledgement_says_what_has_arrived() {
 #[test]
 fn options_fit_the_header() {
     for judge in ["none", "door"] {
-        let mut parts = Parts::new(Config { mptcp: true, judge: judge.parse().expect("it is registered"), ..Config::classic() });
+        let mut parts =
+            Parts::new(Config { mptcp: true, judge: judge.parse().expect("it is registered"), ..Config::classic() });
         let signal = Signal::Fail { dsn: 7 };
         let mut composing = parts.composing();
         let option = composing.control_option(0);

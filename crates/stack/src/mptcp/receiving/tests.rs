@@ -78,7 +78,10 @@ fn octets_without_a_mapping_are_not_taken() {
     let mut results: Vec<_> = (0..5).map(|_| take(&mut parts, &data(0, 100))).collect();
     let reset = Refusal::Reset { signal: Signal::None, reason: ResetReason::MIDDLEBOX };
     assert_eq!(results.pop(), Some(Err(reset)));
-    assert!(results.contains(&Ok(vec![])) && results.iter().all(|r| *r == Ok(vec![]) || *r == Err(reset)), "{results:?}");
+    assert!(
+        results.contains(&Ok(vec![])) && results.iter().all(|r| *r == Ok(vec![]) || *r == Err(reset)),
+        "{results:?}"
+    );
     assert_eq!((parts.recv.nxt(), parts.paths.subflows[0].receiver.rcv_nxt.0 as u32), (0, IRS + 1));
 }
 
