@@ -91,8 +91,7 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     let base = name.rsplit('/').next().unwrap_or(name);
     match base {
-        "sysctl" => sysctls(settings, line, &rest),
-        "set_sysctls.py" => sysctls(settings, line, &rest),
+        "sysctl" | "set_sysctls.py" => sysctls(settings, line, &rest),
         "tc" => traffic_control(settings, line, &rest, command),
         "ethtool" if rest.windows(2).any(|w| matches!(w, ["tso" | "gso", "off"])) => {
             settings.joins = false;
@@ -109,10 +108,8 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             if command.starts_with("nstat -n") {
                 settings.counters.clear();
             } else if command.contains("grep") {
-                settings.unchecked.push(super::report::Note {
-                    line,
-                    text: format!("`{command}` reads counters of Linux, which the engine does not have"),
-                });
+                let text = format!("`{command}` reads counters of Linux, which the engine does not have");
+                settings.unchecked.push(super::report::Note { line, text });
             }
             Ok(())
         }
@@ -129,7 +126,6 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
             settings.forgets = true;
             Ok(())
         }
-        "true" => Ok(()),
         "ip" if matches!(rest[..], ["addr", "add", ..]) => {
             settings.note_inert(line, format!("`{command}` has no effect: segments reach every address in the script"));
             Ok(())
@@ -142,7 +138,7 @@ fn one(settings: &mut Settings, line: u32, command: &str, depth: u32) -> Step<()
         "ip" if rest.starts_with(&["mptcp"]) => settings.mptcp(&rest[1..]),
         "ip" if matches!(rest[..], ["-4" | "-6", "mptcp", ..]) => settings.mptcp(&rest[2..]),
         "multi-ep.sh" => settings.paths.several(settings.local, &rest),
-        _ if base.starts_with("sysctl_restore_") => Ok(()),
+        _ if base == "true" || base.starts_with("sysctl_restore_") => Ok(()),
         _ if base.ends_with(".sh") => file(settings, line, name, depth),
         _ => Stop::lacks(format!("the command `{command}`")),
     }

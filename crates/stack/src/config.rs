@@ -172,8 +172,9 @@ config! {
     /// Sends the data that block the peer's window or the send buffer again, on a subflow that
     /// could send (Raiciu et al., NSDI 2012, 4.2). Default: false.
     opportunistic_retransmission: bool = false,
-    /// Halves the window of the subflow that holds the blocking data, at most once in a round-trip
-    /// time of the subflow that could send (Raiciu et al., NSDI 2012, 4.2). Default: false.
+    /// Halves the window of the subflow that holds the blocking data, unless it is in loss recovery,
+    /// at most once in a round-trip time of the subflow that could send (Raiciu et al., NSDI 2012,
+    /// 4.2). Default: false.
     penalisation: bool = false,
     /// Whether a subflow's cumulative acknowledgement waits for data order. Range: independent,
     /// coupled. Default: independent (RFC 8684 3.3.2).
@@ -289,9 +290,10 @@ config! {
     /// first one. `None`, as MUST-25 asks for by default: none are sent. Range: off, or 1 ms to
     /// 86400000 ms. Default: off.
     keepalive: Option<KeepAlive> = None,
-    /// Paces segments under every controller: at 200 % of the window a round-trip time in slow
-    /// start, 120 % afterwards (Linux under its `fq` queue, `tcp_update_pacing_rate`). A controller
-    /// with a rate of its own is paced at that rate in any case. Default: false.
+    /// Paces segments under every controller: at 200 % of the window a round-trip time while the
+    /// window is below half of ssthresh, then at 120 % (Linux under its `fq` queue,
+    /// `tcp_update_pacing_rate`). A controller with a rate of its own is paced at that rate in any
+    /// case. Default: false.
     pacing: bool = false,
     /// How long an acknowledgement of less than two full-sized segments may wait. Range: off, or
     /// 0.000001 ms to 500 ms (RFC 5681 4.2, RFC 1122 4.2.3.2: at most half a second). Default: 40

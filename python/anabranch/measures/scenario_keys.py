@@ -39,7 +39,8 @@ def listed(table: str, width: int) -> str:
       size = required: 128 to 65535 B
              IPv4 length of the longest packet that passes
       icmp = true: true, false
-             whether the sender of a longer packet is told
+             whether the sender of a longer packet gets an ICMP message that says
+             the MTU
     """
     own = [key for key in every() if key["table"] == table]
     longest = max(len(key["key"]) for key in own)

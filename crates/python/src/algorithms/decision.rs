@@ -241,10 +241,14 @@ fn other(value: &Bound<'_, PyAny>, offer: &Offer<'_>, reach: Reach) -> Result<De
             return send(i, offer);
         }
     }
-    Err(format!(
+    Err(no_decision(value))
+}
+
+fn no_decision(value: &Bound<'_, PyAny>) -> String {
+    format!(
         "returned {}; return the index of a subflow that can send, or ab.Wait(), ab.SendAll, ab.Resend, ab.Queue, ab.Move or ab.Penalise",
         repr(value)
-    ))
+    )
 }
 
 /// `value` as Python writes it.

@@ -46,10 +46,8 @@ pub(super) fn read(
         numbers_last(&paths, topology)?;
     }
     let path_changes = path_manager::changes(section, &paths, topology)?;
-    if protocol != Protocol::Mptcp {
-        // Further paths are ignored, so that for a baseline only `protocol` has to be changed.
-        paths.truncate(1);
-    }
+    // TCP and UDP ignore further paths, so that for a baseline only `protocol` has to be changed.
+    let ignored = if protocol == Protocol::Mptcp { Vec::new() } else { paths.split_off(paths.len().min(1)).concat() };
     let path_changes = if protocol == Protocol::Mptcp { path_changes } else { Vec::new() };
     let judge_key = judge_key(section)?;
     Ok(Connection {
@@ -58,6 +56,7 @@ pub(super) fn read(
         client,
         server,
         paths,
+        ignored,
         path_manager,
         path_changes,
         config,

@@ -86,6 +86,12 @@ impl Error {
         self
     }
 
+    /// The file has this fault without the overrides, too: it did not come from the command line.
+    pub(super) fn unmark_if_like(mut self, own: &Self) -> Self {
+        self.overridden &= (&self.key, &self.problem) != (&own.key, &own.problem);
+        self
+    }
+
     /// There is no fault: the caller's [`Ask`] has stopped the reading.
     pub fn is_stopped(&self) -> bool {
         self.stopped

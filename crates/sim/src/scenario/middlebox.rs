@@ -208,7 +208,7 @@ pub const REGISTRY: &[Entry] = &[
     ),
     entry(
         "coalesce",
-        "joins consecutive segments and keeps the options of one of them",
+        "joins consecutive segments and keeps the MPTCP options of one of them",
         "RFC 8684 3.3.1; Honda et al., IMC 2011",
         Kind::Coalesce { size: 64_000, hold: Duration::from_millis(1), last: false },
     ),

@@ -386,6 +386,8 @@ pub struct Connection {
     pub server: NodeId,
     /// For each path its route: the links from client to server in order. The first handshake takes path 0.
     pub paths: Vec<Vec<LinkId>>,
+    /// Links of further paths that the scenario names and TCP and UDP ignore.
+    pub ignored: Vec<LinkId>,
     /// Which subflows it opens by itself.
     pub path_manager: PathManager,
     /// Scheduled changes of its paths, in order of time.

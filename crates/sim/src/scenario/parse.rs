@@ -61,8 +61,8 @@ fn boxes_agree(root: &Section<'_>, topology: &Topology) -> Result<(), Error> {
         Err(error.within(&format!("[{link}]")).within(if root.has("link") { "link" } else { "path" }))
     };
     if let Some(at) = place(alters).and(place(splits)) {
-        let problem = "\"pep\" cannot be combined with a box that alters payloads: the simulated proxy would forward the \
-            original payload";
+        let problem = "\"pep\" and a box that alters payloads cannot be in one scenario, even on different links: behind \
+            such a box the simulated proxy would forward the original payload";
         return fault(at, problem, "remove \"pep\", or the box that alters payloads");
     }
     let short = topology.links.iter().any(|l| l.up.mtu.is_some() || l.down.mtu.is_some());

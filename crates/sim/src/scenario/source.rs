@@ -131,9 +131,17 @@ impl<'a> Source<'a> {
     }
 
     fn document(&self) -> Result<(Table, Scenario), Error> {
+        self.document_with(&self.overrides).map_err(|fault| match self.document_with(&[]) {
+            // An override inside a table does not cause every fault of that table.
+            Err(own) => fault.unmark_if_like(&own),
+            Ok(_) => fault,
+        })
+    }
+
+    fn document_with(&self, overrides: &[(String, String)]) -> Result<(Table, Scenario), Error> {
         let in_file = |e: Error| e.in_file(self.name);
         let mut document = syntax::parse(self.text).map_err(in_file)?;
-        let overridden = overrides::apply(&mut document, &self.overrides).map_err(in_file)?;
+        let overridden = overrides::apply(&mut document, overrides).map_err(in_file)?;
         let fault = |e: Error| e.mark_overridden(&overridden).in_file(self.name);
         if let Some(seed) = self.seed {
             let too_large =

@@ -29,6 +29,20 @@ fn first(message: &str) -> &str {
     message.split(", expected").next().unwrap_or(message).lines().next().unwrap_or("")
 }
 
+/// The remedy for brackets and commas, if the message is about them.
+fn of_brackets(message: &str) -> Option<&'static str> {
+    let says = |what: &str| message.contains(what);
+    if says("array table") || says("unclosed table") {
+        Some("close the brackets: [transfer], [[path]]")
+    } else if says("array elements") {
+        Some("write a comma between the values of a list")
+    } else if says("inline table") || says("missing comma") {
+        Some("write an inline table between { and }, with commas between its keys")
+    } else {
+        says("unclosed array").then_some("close the list with ]")
+    }
+}
+
 fn remedy(message: &str, line: &str) -> String {
     let (key, value) = line.split_once('=').map_or((line, ""), |(k, v)| (k.trim(), v.trim()));
     let says = |what: &str| message.contains(what);
@@ -41,14 +55,8 @@ fn remedy(message: &str, line: &str) -> String {
             format!("\"{key}\" is given twice in one table: keep one")
         };
     }
-    if says("array table") || says("unclosed table") {
-        return "close the brackets: [transfer], [[path]]".into();
-    }
-    if says("inline table") || says("missing comma") {
-        return "write an inline table between { and }, with commas between its keys".into();
-    }
-    if says("unclosed array") {
-        return "close the list with ]".into();
+    if let Some(remedy) = of_brackets(message) {
+        return remedy.into();
     }
     if says("invalid basic string") || says("invalid literal string") {
         return "close the quotes; a text stands on one line (is the file truncated?)".into();
@@ -61,6 +69,9 @@ fn remedy(message: &str, line: &str) -> String {
             Some((k, v)) => format!("write = instead of a colon: {} = {}", k.trim(), v.trim()),
             None => "write key = value (is the file truncated?)".into(),
         };
+    }
+    if !line.contains('=') {
+        return "write key = value, and texts and quantities in double quotes (is the file truncated?)".into();
     }
     if value.is_empty() {
         return format!("give {key} a value, such as {key} = \"10 ms\" (is the file truncated?)");
@@ -75,7 +86,7 @@ fn remedy(message: &str, line: &str) -> String {
         return format!("write quantities and words in quotes: {key} = \"{value}\"");
     }
     if says("i128") || says("u64") || says("too large") {
-        return format!("the largest whole number is {}", i64::MAX);
+        return format!("whole numbers go from {} to {}", i64::MIN, i64::MAX);
     }
     if says("quoted") {
         return "write texts and quantities in straight double quotes: delay = \"10 ms\"".into();
@@ -109,9 +120,12 @@ mod tests {
             ("[path]\n[[path]]", "[path] is already a table"),
             ("[[pa", "line 1: `[[pa`: unclosed array table\n  close the brackets"),
             ("[[path]]\nra\n\n", "line 2: `ra`: key with no value\n  write key = value"),
-            ("seed = 99999999999999999999", "the largest whole number is 9223372036854775807"),
+            ("seed = 99999999999999999999", "whole numbers go from -9223372036854775808 to 9223372036854775807"),
             ("rate: 1", "write = instead of a colon: rate = 1"),
             ("rate =", "give rate a value"),
+            ("path = [\n  10 ms,\n]", "texts and quantities in double quotes"),
+            ("path = [\"a\" \"b\"]", "write a comma between the values of a list"),
+            ("path = [\n  path0,\n]", "texts and quantities in double quotes"),
             ("x = { a = 1, ", "write an inline table between"),
             ("delay = 0,5", "write quantities and words in quotes: delay = \"0,5\""),
             ("rate = \u{201c}10 ms\u{201d}", "straight double quotes"),

@@ -88,15 +88,20 @@ impl Scenario {
     fn idle_links(&self) -> Vec<String> {
         let mut used = vec![false; self.links.len()];
         self.connections.iter().flat_map(|c| c.paths.iter().flatten()).for_each(|l| used[*l] = true);
-        let single = self.connections.iter().any(|c| c.protocol != Protocol::Mptcp);
-        let why = if single { " (TCP and UDP use their first path only)" } else { "" };
-        let idle: Vec<&str> = self.links.iter().zip(used).filter(|(_, u)| !u).map(|(l, _)| l.name.as_str()).collect();
+        let ignored = |link: &usize| self.connections.iter().any(|c| c.ignored.contains(link));
+        let why = |known: bool| if known { " (TCP and UDP use their first path only)" } else { "" };
+        let idle: Vec<usize> = (0..self.links.len()).filter(|&link| !used[link]).collect();
+        let name = |link: usize| &self.links[link].name;
         match idle.as_slice() {
             [first, .., last] if idle.len() > MANY => {
-                let (n, all) = (idle.len(), self.links.len());
+                let (n, all, why) = (idle.len(), self.links.len(), why(idle.iter().all(ignored)));
+                let (first, last) = (name(*first), name(*last));
                 vec![format!("{n} of {all} links carry no connection{why}, such as \"{first}\" and \"{last}\"")]
             }
-            few => few.iter().map(|name| format!("link \"{name}\" carries no connection{why}")).collect(),
+            few => few
+                .iter()
+                .map(|link| format!("link \"{}\" carries no connection{}", name(*link), why(ignored(link))))
+                .collect(),
         }
     }
 }
@@ -134,6 +139,10 @@ mod tests {
     fn a_baseline_over_one_path_says_which_links_are_idle() {
         let said = warnings("connection.protocol = 'tcp'\ntransfer = {}\n[[path]]\n[[path]]");
         assert_eq!(said, ["link \"path1\" carries no connection (TCP and UDP use their first path only)"]);
+        // Neither connection names the second link.
+        let both = "[[path]]\nname = 'a'\n[[path]]\nname = 'b'\n[[connection]]\npaths = ['a']\ntransfer = {}\n\
+            [[connection]]\nprotocol = 'tcp'\npaths = ['a']\ntransfer = {}";
+        assert_eq!(warnings(both), ["link \"b\" carries no connection"]);
     }
 
     #[test]

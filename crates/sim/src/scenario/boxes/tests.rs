@@ -55,7 +55,7 @@ fn what_makes_no_sense_is_refused_with_the_remedy() {
         ("[{ kind = 'pep', initial_window = 0 }]", "allowed: a whole number from 1 to 65535"),
         (
             "['nat', 'pep', 'alter-payload']",
-            "path[0].middleboxes[1]: \"pep\" cannot be combined with a box that alters payloads",
+            "path[0].middleboxes[1]: \"pep\" and a box that alters payloads cannot be in one scenario",
         ),
         ("[{ kind = 'alter-length', grow = 0 }]", "allowed: -100 to 100 without 0"),
         ("[7]", "expected a middlebox, found 7"),

@@ -110,7 +110,7 @@ static ALGORITHMS: &[Key] = &[
         Profile,
         "`true`: when the receive window or the send buffer is full, the sender halves the window \
             of the slower subflow that carries the oldest segment without a DATA_ACK, at most \
-            once per RTT of the fastest subflow that can send",
+            once per RTT of the fastest subflow that can send, and not during loss recovery",
     )
     .often(25, Draw::Any),
     key(

@@ -132,7 +132,7 @@ pub(super) static MIDDLEBOX: &[Key] = &[
         "size",
         In(Range::Octets(1, 65_455)),
         Text("`\"500 B\"`, `\"64 kB\"`"),
-        "largest payload: for `split`, of a piece; for `coalesce`, of a joined segment",
+        "largest payload: for `split`, of a piece; for `coalesce`, of a joined segment (from 2 B)",
     )
     .often(40, Draw::Spread(1, 65_000)),
     key(
@@ -308,24 +308,34 @@ pub(super) static FQ_CODEL: &[Part] = &[
 ];
 pub(super) static UNIFORM: &[Key] = &[
     key("name", Words(names!(LAWS)), Required, "name of the distribution"),
-    key("min", Code("as the key itself"), Required, "smallest value"),
-    key("max", Code("as the key itself"), Required, "largest value; all are equally likely"),
+    key("min", Code("a value that the key takes without a table"), Required, "smallest value"),
+    key("max", Code("a value that the key takes without a table"), Required, "largest value; all are equally likely"),
 ];
 pub(super) static EXPONENTIAL: &[Key] = &[
     key("name", Words(names!(LAWS)), Required, "name of the distribution"),
-    key("mean", Code("as the key itself"), Required, "mean of the values"),
-    key("most", Code("as the key itself"), Absent, "largest value: larger draws are replaced by it"),
+    key("mean", Code("a value that the key takes without a table"), Required, "mean of the values"),
+    key(
+        "most",
+        Code("a value that the key takes without a table"),
+        Absent,
+        "largest value: larger draws are replaced by it",
+    ),
 ];
 pub(super) static LOGNORMAL: &[Key] = &[
     key("name", Words(names!(LAWS)), Required, "name of the distribution"),
-    key("median", Code("as the key itself"), Required, "median of the values"),
+    key("median", Code("a value that the key takes without a table"), Required, "median of the values"),
     key("sigma", In(Range::Number(0.01, 10.0)), Required, "standard deviation of the natural logarithm of the values")
         .example("1.0"),
-    key("most", Code("as the key itself"), Absent, "largest value: larger draws are replaced by it"),
+    key(
+        "most",
+        Code("a value that the key takes without a table"),
+        Absent,
+        "largest value: larger draws are replaced by it",
+    ),
 ];
 pub(super) static PARETO: &[Key] = &[
     key("name", Words(names!(LAWS)), Required, "name of the distribution"),
-    key("min", Code("as the key itself"), Required, "smallest value"),
+    key("min", Code("a value that the key takes without a table"), Required, "smallest value"),
     key(
         "alpha",
         In(Range::Number(0.1, 100.0)),
@@ -333,5 +343,10 @@ pub(super) static PARETO: &[Key] = &[
         "shape of the distribution: the share of values above x is (`min` / x)^`alpha`",
     )
     .example("1.5"),
-    key("most", Code("as the key itself"), Absent, "largest value: larger draws are replaced by it"),
+    key(
+        "most",
+        Code("a value that the key takes without a table"),
+        Absent,
+        "largest value: larger draws are replaced by it",
+    ),
 ];

@@ -133,8 +133,8 @@ pub(super) static WINDOW: &[Key] = &[
         "pacing",
         Field,
         Profile,
-        "`true`: paces segments at 200 % of one window per RTT in slow start, later at 120 %, as \
-            Linux with the queue `fq`. A controller that sets a rate, such as BBR, is always \
+        "`true`: paces segments at 200 % of one window per RTT while the window is below half of \
+            ssthresh, later at 120 %, as Linux with the queue `fq`. A controller that sets a rate, such as BBR, is always \
             paced at this rate",
     )
     .often(20, Draw::Any),

@@ -45,6 +45,17 @@ fn an_override_displaces_what_contradicts_it() {
     assert_eq!((s.bytes, s.duration.0), (true, 9_000_000_000));
 }
 
+/// The file has the fault without the override, too.
+#[test]
+fn a_fault_beside_an_override_is_the_files_own() {
+    let text = "[transfer]\nbytes = '1 MB'\nduration = '1 s'\n[[path]]";
+    let said = over(text, &[("transfer.start", "1 s")]).unwrap_err();
+    assert!(said.contains("transfer: both bytes and duration say"), "{said}");
+    let text = "[transfer]\n[[path]]\nname = 'a'\n[[path]]\nname = 'b'";
+    let said = over(text, &[("path[1].name", "a")]).unwrap_err();
+    assert!(said.contains("(from --set or set())"), "{said}");
+}
+
 #[test]
 fn a_bad_override_is_told_as_such() {
     let said = |k, v| over("[transfer]\n[[path]]\n[[path]]\nloss = '1 %'", &[(k, v)]).unwrap_err();
