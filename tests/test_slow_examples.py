@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from slow_examples import HEAD, Answer, answer, names
+import anabranch as ab
+from slow_examples import FOLDER, HEAD, Answer, answer, names
 
 DOCS = (Path(__file__).parent.parent / "docs" / "diagnose.md").read_text("utf-8")
 USELESS = {"alike", "busy-server"}
@@ -46,6 +47,20 @@ def test_the_remedy_helps_where_the_diagnosis_says_so(name: str) -> None:
         assert a.main in {"cwnd", "application"}
     else:
         assert a.after_mbps > 1.15 * a.got_mbps
+
+
+def test_the_documented_shares_of_captures_are_what_comes_out(tmp_path: Path) -> None:
+    (said,) = re.findall(
+        r"For `([\w-]+)`, captures of both hosts show (\d+) % head-of-line blocking and (\d+) % `scheduler`, "
+        r"where the run recorded (\d+) % and (\d+) %:",
+        " ".join(DOCS.split()),
+    )
+    name, *shares = said
+    run = ab.Scenario.load(FOLDER / f"{name}.toml").run(pcap=tmp_path)
+    (captured,) = ab.diagnose(sorted(tmp_path.glob("*.pcapng"))).connections
+    (recorded,) = run.explain().connections
+    found = [c["causes"][cause] for c in (captured, recorded) for cause in ("head_of_line", "scheduler")]
+    assert [f"{100 * share:.0f}" for share in found] == shares
 
 
 def test_numbers_of_the_threads_are_in_the_scenarios() -> None:

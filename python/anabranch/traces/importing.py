@@ -42,7 +42,7 @@ class Imported:
     text : str
         The file for `trace`, or keys of a link in TOML.
     notes : tuple of str
-        How the file was read: columns and units that were taken, rows that were merged, columns that were not used.
+        How the file was read: columns and units used (``goodput`` and ``ping``), number of merged rows, unused columns.
     """
 
     kind: str
