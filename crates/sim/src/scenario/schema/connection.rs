@@ -166,7 +166,7 @@ static NAMES: &[Key] = &[
         In(RATIO),
         Of(Setting::Number(ACK_DISCARD)),
         "only with `stack = \"legacy-2011\"` and `judge = \"frto\"`: probability with which the \
-            model discards a burst of ACKs",
+            model, after an ACK, discards the ACKs that follow it, about one window of them",
     )
     .aside()
     .heeded()
