@@ -329,6 +329,7 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "schedulers.EXAMPLE": {"first": ("min-rtt",), "last": ("otias",), "network": ("WLAN and 3G",)},
     "schedulers.ALIKE_ONE": {"cells": (2, 120)},
     "schedulers.PAPER_ONE": {"measure": ("goodput, bulk",), "here": ("-1",)},
+    "schedulers.STUCK": {"goodput": ("0.5", "8.6"), "first": ("0.5", "8.6"), "default": ("min-rtt",)},
     "schedulers.PAGE": {"later": ("10 to 20",)},
     "schedulers.NO_BEST": {"count": (2, 40)},
     "schedulers.PAPER": {"count": (2, 10)},
