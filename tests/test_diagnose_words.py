@@ -55,7 +55,7 @@ def texts(connection: dict[str, Any], facts: Seen) -> list[str]:
 
 
 def test_a_capture_without_timestamps_does_not_speak_of_their_milliseconds() -> None:
-    short = "queues shorter than 2.5 ms: TCP timestamps give sending times to the millisecond at best"
+    short = "queues shorter than 2.5 ms: TCP timestamps usually give sending times to the millisecond at best"
     none = "queues in the direction of the data: without TCP timestamps the sending times are unknown"
     stamped = texts(connection_of({"cwnd": 1.0}, captured_at=["server"]), Seen())
     bare = texts(

@@ -245,7 +245,7 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     **{f"tools.{name}": {"runs": (2, 1000), "failures": (0, 2)} for name in ("PROGRESS", "RUNS")},
     **{f"tools.{name}": {"size": ("991",)} for name in ("RESULT", "TOO_LARGE")},
     "tools.FEW_RUNS": {"runs": (4,)},
-    "tools.NO_TABLE": {"table": ("'pth'; did you mean `path`?",), "choices": ("connection, path",)},
+    "tools.NO_TABLE": {"table": ("'pth'",), "choices": ("connection, path",)},
     "tools.OF_KEYS": {"what": ("a TABLE", "--schema")},
     "diagnose.MAIN_CAUSE_HANDSHAKE_AND_FIN": {"after": SHARES},
     "diagnose.NO_MPTCP": {"source": (diagnose.THE_CAPTURE, diagnose.THE_RUN)},
