@@ -103,6 +103,9 @@ def test_of_the_data_alone_no_shares_are_told(captures: list[Path], tmp_path: Pa
     assert connection["goodput_mbps"] == pytest.approx(ab.diagnose(captures).connections[0]["goodput_mbps"], rel=0.02)
     assert say.ONE_WAY in connection["events"]
     assert found.sentences[1:] == [say.NO_CAUSES, say.REMEDY_UNKNOWN]
+    html = found._repr_html_()
+    assert html.count("<table>") == 1  # that of the paths
+    assert say.INFERRED not in html
 
 
 def test_of_acknowledgements_alone_nothing_is_told(captures: list[Path], tmp_path: Path, command: Command) -> None:

@@ -197,14 +197,24 @@ def test_the_report_shows_rate_and_round_trips_over_time_at_either_side(tmp_path
         found = ab.diagnose(sorted(tmp_path.glob(f"{place}-*")))
         found.save(tmp_path / place)
         report = (tmp_path / place / "report.html").read_text("utf-8")
-        assert "Goodput of each path over time" in report
-        assert "Round-trip time of each path over time" in report
+        assert "Goodput of each subflow over time" in report
+        assert "Round-trip time of each subflow over time" in report
+        assert say.REPORT_RATE_TOTAL() in report
         assert all(address.startswith("data:") for address in Page(report).loads)
         assert found.capture is not None
         means[place] = rtt_frame(found.capture).groupby("subflow")["rtt"].mean().tolist()
     assert means["server"] == pytest.approx(means["client"], rel=0.03, abs=0.0025)
     assert means["client"][0] > 0.06
     assert means["client"][1] > 0.02
+
+
+def test_the_report_names_a_total_only_if_the_figure_has_one(tmp_path: Path) -> None:
+    text = "connection.protocol = 'tcp'\ntransfer.bytes = '200 kB'\n[[path]]\nrate = '5 Mbit/s'\ndelay = '30 ms'\n"
+    ab.Scenario.from_toml(text).run(pcap=tmp_path)
+    ab.diagnose(sorted(tmp_path.glob("client-*"))).save(tmp_path / "out")
+    report = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert say.REPORT_RATE_CAPTION() in report
+    assert say.REPORT_RATE_TOTAL() not in report
 
 
 def test_a_notebook_shows_sentences_and_tables(tmp_path: Path) -> None:

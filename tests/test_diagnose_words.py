@@ -55,7 +55,7 @@ def texts(connection: dict[str, Any], facts: Seen) -> list[str]:
 
 
 def test_a_capture_without_timestamps_does_not_speak_of_their_milliseconds() -> None:
-    short = "queues shorter than 2.5 ms: TCP timestamps give sending times to the millisecond at best"
+    short = "queues shorter than 2.5 ms: TCP timestamps usually give sending times to the millisecond at best"
     none = "queues in the direction of the data: without TCP timestamps the sending times are unknown"
     stamped = texts(connection_of({"cwnd": 1.0}, captured_at=["server"]), Seen())
     bare = texts(
@@ -227,6 +227,20 @@ FAST = 2 * PATH.format("700 Mbit/s", "5 ms", "")
             "cost = '30 us'\n"
             + PATH.format("300 Mbit/s", "5 ms", "delay_variation = '2 ms'\n")
             + PATH.format("300 Mbit/s", "25 ms", ""),
+            say.HOST_REMEDIES_AND_CORES(),
+        ),
+        # The source writes 70 Mbit/s and the core keeps up: a lower cost would not raise the goodput.
+        (
+            "[connection]\nprotocol = 'tcp'\n[transfer]\nduration = '3 s'\non = '1 s'\noff = '0 s'\n"
+            "rate = '70 Mbit/s'\n[host]\ncost = '100 us'\n" + PATH.format("500 Mbit/s", "5 ms", ""),
+            None,
+        ),
+        # A backup subflow that carries no data shares the core in name only.
+        (f"[transfer]\nduration = '0.5 s'\n[host]\ncost = '40 us'\n{FAST}backup = true\n", say.HOST_REMEDIES()),
+        # Three subflows on two cores: the first and the third share one.
+        (
+            f"[transfer]\nduration = '0.5 s'\n[host]\ncost = '60 us'\ncores = 2\n{FAST}"
+            + PATH.format("700 Mbit/s", "5 ms", ""),
             say.HOST_REMEDIES_AND_CORES(),
         ),
         (f"[transfer]\nduration = '0.5 s'\n{FAST}", None),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
-from anabranch.diagnosis.explanation import LEGACY, explain
+from anabranch.diagnosis.explanation import LEGACY, Explanation, explain
 from anabranch.measures import units
 from anabranch.measures.causes import CAUSES
 from anabranch.runs.limits import limits
@@ -65,6 +65,15 @@ def test_the_first_twelve_connections_are_explained(count: int) -> None:
 
 def test_a_run_without_the_measure_says_so() -> None:
     assert limits({"name": "old"}) == ""
+
+
+def test_without_shares_a_notebook_shows_no_empty_table() -> None:
+    said = Explanation("one")
+    connection = {"name": "connection0", "sentences": ["one", "two"], "causes": None}
+    said.connections = (connection,)
+    assert said._repr_html_() == "<p>one</p><p>two</p>"
+    said.connections = ({**connection, "causes": {"cwnd": 1.0}},)
+    assert said._repr_html_().count("<table>") == 1
 
 
 def test_the_explanation_is_the_beginning_of_the_diagnosis(tmp_path: Path) -> None:

@@ -79,7 +79,10 @@ def said(call: Callable[[], object]) -> str:
     except (ab.ScenarioError, ab.ResultError, ValueError) as error:
         # Not which measures and names there are, nor what libraries say.
         text = re.sub(
-            r"((?:measures|choices): |Error: |not a TOML document: ).*", r"\1...", str(error), flags=re.DOTALL
+            r"((?:measures|choices): |Error: |not a TOML document: ).*?(; did you mean .*)?$",
+            r"\1...\2",
+            str(error),
+            flags=re.DOTALL,
         )
         return f"{type(error).__name__}: {text}"
     return str(found)

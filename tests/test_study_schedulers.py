@@ -1,13 +1,19 @@
 """The study of schedulers: all of them over the links of two papers."""
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
 from anabranch import studies
 from anabranch.recommendation.candidates import known, variants
 from anabranch.studies import run
 from anabranch.studies.base import Data
+from anabranch.studies.schedulers import sentences as say
+from anabranch.studies.schedulers import text
 from anabranch.studies.schedulers.measures import FIRST, NETWORKS, TRAFFIC, labels, leaders, ratio, turns, value
 from anabranch.studies.schedulers.text import opening
+from anabranch.sweeps.paired import Interval, interval
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 SCHEDULERS = studies.find("schedulers")
@@ -87,6 +93,23 @@ def test_the_first_sentence_says_whether_rankings_turn_over(data: Data) -> None:
     said = opening(data)
     assert f"In {sum(turn.turns and not turn.equal for turn in found)} of {len(found)} combinations" in said
     assert FIRST in said
+
+
+@pytest.mark.parametrize(("goodput", "stuck"), [(1.1, True), (4.1, True), (4.2, False), (8.1, False)])
+def test_the_smallest_delay_is_called_wrong_only_with_less_than_half_of_the_goodput(
+    goodput: float, stuck: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mean(sweep: str, measure: str, *, scheduler: str, **cell: str) -> Interval:
+        assert (sweep, measure) == ("lte", "goodput_mbps")
+        assert cell == {"controller": "olia", "application": "bulk-512k", "queue": "4"}
+        return interval([goodput if scheduler == "smallest-delay" else 8.3])
+
+    monkeypatch.setattr(text, "labels", lambda *_: ["min-rtt", "smallest-delay"])
+    told = text._stuck(cast("Data", SimpleNamespace(mean=mean)))
+    assert f"has {goodput} Mbit/s with smallest-delay and 8.3 Mbit/s with min-rtt" in told
+    assert "OLIA" in told
+    assert "512 KiB" in told
+    assert (str(say.STUCK_WHY) in told) == stuck
 
 
 def test_tables_and_figures_have_what_they_promise(data: Data) -> None:

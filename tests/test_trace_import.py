@@ -47,6 +47,20 @@ def test_a_series_of_rates_paces_a_link(here: Path, command: Command) -> None:
     assert 0.5 * 4 < ab.Scenario.load("s.toml").run().summary["goodput_mbps"] <= 4 * 1460 / 1500
 
 
+@pytest.mark.parametrize("text", ["1000\n" * 25, "".join(f"{i}\n" for i in (*range(1, 1200), 3))])
+def test_rates_that_do_not_only_grow_are_no_times(here: Path, text: str) -> None:
+    file = written("drive.csv", text)
+    assert traces.load(file, "goodput", step="1 s", unit="kbit/s").stamps
+    with pytest.raises(traces.TraceError) as told:
+        traces.load(file, "ping", step="1 s", column="rtt")
+    assert "looks like" not in str(told.value)
+
+
+def test_rates_that_only_grow_are_read_from_a_named_column(here: Path) -> None:
+    file = written("drive.csv", "".join(f"{20 * i}\n" for i in range(1, 99)))
+    assert traces.load(file, "goodput", step="1 s", unit="kbit/s", column="value").stamps
+
+
 def test_a_piece_begins_at_zero(here: Path) -> None:
     file = written("drive.csv", "12\n24\n36\n48\n")
     stamps = traces.load(file, "goodput", step="1 s", begin="1500 ms", length="1 s").stamps
@@ -165,11 +179,13 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("goodput", "12\n-3\n", (), "f.csv, line 2: value -3 is negative"),
         ("goodput", "12\nfast\n", (), "f.csv, line 2: value 'fast' is not a number"),
         ("goodput", "time,down\n0,12\n1,13\n", (), "no column for the rate"),
-        ("goodput", "time,down\n0,12\n", ("--column", "dwn"), "did you mean 'down'?; columns: time, down"),
+        ("goodput", "time,down\n0,12\n", ("--column", "dwn"), "columns: time, down; did you mean 'down'?"),
         ("goodput", "time,goodput\n1,12\n0,13\n", (), "line 3: time 0 is earlier than the row above it; sort the rows"),
         ("goodput", "goodput\n12\n\n", ("--where", "a=b"), "--where is not for --kind goodput, but for errant"),
         ("goodput", "a,b\n1,2\n3\n", ("--column", "a"), "line 3: 1 cell, but 2 columns"),
         ("goodput", "0\n0\n", ("--step", "1 s"), "the rate is zero all the time"),
+        ("goodput", "0.001\n0.002\n", ("--step", "1 s"), "f.csv: 375 octets in 2 s; a trace needs at least one packet"),
+        ("lens", "timestamp,rtt,uplink,downlink\n1,9,4,5\n1,9,4,5\n", (), "probes at fewer than two times"),
         ("goodput", "12\n" * 20, ("--step", "1 s", "--from", "1 min"), "--from 60 s is not before its end at 20 s"),
         ("goodput", "12000000\n", (), "above 100 Gbit/s; give the unit"),
         (
@@ -194,6 +210,29 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("lens", "1\n2\n2\n9\n", (), "no column for the time (timestamp); columns: value"),
         ("errant", "1\n2\n2\n9\n", (), "no column for the downlink (download_kbps, download_mbps)"),
         ("lens", "timestamp,rtt,uplink,downlink\n1,20,-3,10\n2,20,10,10\n", (), "uplink -3 is negative"),
+        # The probes came back, and nobody measured the ways apart; and all were lost on the way down.
+        *(
+            (
+                "lens",
+                f"timestamp,rtt,uplink,downlink\n1,{probe}\n2,{probe}\n3,20,10,10\n4,{probe}\n",
+                ("--length", "2 s"),
+                "f.csv: no probe of this part of the file has a delay in both directions (uplink and downlink); "
+                "choose another part",
+            )
+            for probe in ("20,10,", "20,10,-1")
+        ),
+        (
+            "lens",
+            "timestamp,rtt,uplink,downlink\n1,-1,-1,-1\n2,20,10,-1\n",
+            (),
+            "f.csv: no probe of the file has a delay in both directions (uplink and downlink)\n",
+        ),
+        (
+            "goodput",
+            "".join(f"{20 * i}\n" for i in range(1, 99)),
+            ("--step", "1 s"),
+            "f.csv: whole numbers that never fall look like times, not rates; --column value reads them as rates",
+        ),
         ("mahimahi", "5\n4\n", (), "line 2: 4 comes after 5"),
         ("mahimahi", "5\n-4\n", (), "line 2: -4 is negative"),
         ("mahimahi", "5\n4294967296\n", (), "line 2: 4294967296 ms is later than the last allowed stamp"),

@@ -37,9 +37,8 @@ def list_(kind: str | None, table: str | None, long: bool, as_json: bool, schema
     if kind is not None:
         one = kind if kind in registry else kind.removesuffix("s").removesuffix("e" if kind == "middleboxes" else "")
         if one not in registry:
-            raise click.BadParameter(
-                say.NO_KIND(kind=f"{kind!r}{hint(one, registry)}", choices=", ".join([*registry, "keys"]))
-            )
+            unknown = say.NO_KIND(kind=repr(kind), choices=", ".join([*registry, "keys"]))
+            raise click.BadParameter(f"{unknown}{hint(one, registry)}")
         registry, long = {one: registry[one]}, True
     if as_json:
         click.echo(json.dumps(registry, indent=2))
@@ -57,7 +56,8 @@ def _keys(table: str | None, *, as_json: bool, schema: bool) -> None:
 
     known = scenario_keys.tables()
     if table is not None and table not in known:
-        raise click.BadParameter(say.NO_TABLE(table=f"{table!r}{hint(table, known)}", choices=", ".join(known)))
+        unknown = say.NO_TABLE(table=repr(table), choices=", ".join(known))
+        raise click.BadParameter(f"{unknown}{hint(table, known)}")
     if schema:
         click.echo(json.dumps(scenario_keys.schema(), indent=2))
     elif as_json:

@@ -106,16 +106,19 @@ def _spare_foreign(file: Path, option: str) -> None:
     """Refuse a `file` that does not begin as what `option` writes; an empty one and a pipe or a device are free."""
     if is_direct(file):
         return
+    folder = option == "--pcap"  # takes a folder, and the names of the files in it are fixed
     if file.is_symlink():
-        raise ResultError(f"{option} {file}: a symbolic link; name the file itself, or replace the link with --force")
+        remedy = "name another folder" if folder else "name the file itself"
+        raise ResultError(f"{option} {file}: a symbolic link; {remedy}, or replace the link with --force")
     what, beginning, within = _BEGINNINGS[option]
     if not file.exists():
         return
     with naming(str(file)), file.open("rb") as content:
         octets = content.read(_BEGINNING)
     if octets and not (octets.startswith(beginning) and within in octets):
+        remedy = "name another folder" if folder else "name another file"
         raise ResultError(
-            f"{option} {file}: exists and is not {what} of Anabranch; name another file, or replace it with --force"
+            f"{option} {file}: exists and is not {what} of Anabranch; {remedy}, or replace it with --force"
         )
 
 

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     metavar="DIR",
-    help="Write DIR/anabranch and DIR/linux (for `compare` and `plot`) and DIR/beside.svg.",
+    help="Write DIR/anabranch and DIR/linux (for `compare` and `plot`), DIR/beside.svg, DIR/kernel.json (what --json "
+    "prints) and DIR/captures (of the first run of Linux).",
 )
 @click.option("--quiet", is_flag=True, help="Print no progress lines.")
 def compare_kernel(

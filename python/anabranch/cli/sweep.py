@@ -84,7 +84,7 @@ def sweep(
         if not known:
             raise click.UsageError("--compare: the sweep has no axes; leave it out")
         near = hint(compare, known)
-        raise click.UsageError(f"--compare: {compare!r} is not a value of an axis{near}; values: {', '.join(known)}")
+        raise click.UsageError(f"--compare: {compare!r} is not a value of an axis; values: {', '.join(known)}{near}")
     with contextlib.ExitStack() as stack:
         client = None
         if dask is not None:

@@ -110,4 +110,4 @@ def _table(connection: Mapping[str, Any], name: str) -> str:
         for cause, share in shares
         if share > 0
     )
-    return f"{said}<table><tbody>{cells}</tbody></table>"
+    return f"{said}<table><tbody>{cells}</tbody></table>" if cells else said

@@ -94,21 +94,20 @@ def _with_host(
         if carried["name"] == mine["name"]
     ]
     share, name = max(busy, default=(0.0, ""))
+    limits = connection["limits"] or {}
+    if limits and max(limits, key=lambda limit: limits[limit]) == "application":
+        # The sender lacked data most of the time, so no work queued up: a faster core would only idle more.
+        return connection
     # A full link bounds the connection as well if its queue overflows or packets wait in it. Where all capacities are
     # known, the goodput must come near their sum, too.
-    waits = (connection["limits"] or {}).get("link", 0.0) + (connection["causes"] or {}).get("recovery", 0.0)
+    waits = limits.get("link", 0.0) + (connection["causes"] or {}).get("recovery", 0.0)
     capacities = [path["capacity_mbps"] for path in path_capacities(connection["subflows"])]
     capacity = None if None in capacities else sum(capacities)
     near = capacity is None or (connection["goodput_mbps"] or 0.0) >= _NEAR * capacity
     if share < _BUSY or (waits >= _FULL and near):
         return connection
     described = next(host for host in resolved["host"] if host["name"] == name)
-    subflows = sum(
-        len(own["subflows"])
-        for own, one in zip(connections_of(summary), resolved["connections"], strict=True)
-        if name in (one["client"], one["server"])
-    )
-    shared = described.get("cores", 1) < subflows
+    shared = _is_core_shared(described.get("cores", 1), summary, resolved, name, number)
     told = say.HOST_BUSY(
         host=name,
         share=units.percent(share),
@@ -119,12 +118,35 @@ def _with_host(
     return connection
 
 
+def _is_core_shared(
+    cores: int, summary: Mapping[str, Any], resolved: Mapping[str, Any], host: str, number: int
+) -> bool:
+    """True if several subflows load the busiest core of `host` that carries connection `number`.
+
+    A core handles the 4-tuples whose number, plus that of the connection, has the same remainder.
+    """
+    loads: dict[int, list[int]] = {}
+    carries: set[int] = set()
+    for other, (own, one) in enumerate(zip(connections_of(summary), resolved["connections"], strict=True)):
+        if host not in (one["client"], one["server"]):
+            continue
+        for place, flow in enumerate(own["subflows"]):
+            core = (other + place) % cores
+            loads.setdefault(core, []).append(flow["segments"] or 0)
+            if other == number and flow["segments"]:
+                carries.add(core)
+    busiest = max((loads[core] for core in carries), key=sum, default=[0])
+    return max(busiest) < _ALONE * sum(busiest)
+
+
 _BUSY = 0.9
 """A core that works for this share of a connection's time bounds the connection: starts and pauses take the rest."""
 _FULL = 0.05
 """From this share of waiting for full links and of loss recovery on, a full link bounds a connection as well."""
 _NEAR = 0.75
 """Below this share of the capacities a connection leaves its links idle, and losses are not those of full links."""
+_ALONE = 0.95
+"""A subflow with this share of the data segments of its core has the core for itself: more cores give it no more."""
 
 _CAPACITY = ("capacity_mbps", "capacity_low_mbps", "capacity_high_mbps")
 

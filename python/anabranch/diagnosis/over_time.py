@@ -1,4 +1,4 @@
-"""What a report shows over time: the rate and the round-trip time of each path, and the sequence of the data."""
+"""What a report shows over time: the rate and the round-trip time of each subflow, and the sequence of the data."""
 
 import base64
 import math
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.captures.plots import CapturePlots
 from anabranch.captures.report import figure_html, image
 from anabranch.measures.labels import connections_of
-from anabranch.measures.series import end_of
+from anabranch.measures.series import by_subflow, end_of
 from anabranch.plots.files import picture
 from anabranch.plots.round_trips import round_trips
 from anabranch.sentences import diagnose as say
@@ -25,7 +25,10 @@ def over_time(capture: "CaptureData") -> list[str]:
     plots = CapturePlots(capture)
     frame = rtt_frame(capture)
     end = max((end_of(each) for each in (capture.subflows, frame) if len(each)), default=math.nan)
-    rates = _figure(say.REPORT_RATE, say.REPORT_RATE_CAPTION, lambda ax: plots.throughput(ax, end=end))
+    drawn = capture.subflows[capture.subflows["connection"].isin(capture.drawn)]
+    several = len(list(by_subflow(drawn))) > 1
+    caption = f"{say.REPORT_RATE_CAPTION} {say.REPORT_RATE_TOTAL}" if several else say.REPORT_RATE_CAPTION()
+    rates = _figure(say.REPORT_RATE, caption, lambda ax: plots.throughput(ax, end=end))
     trips = _figure(
         say.REPORT_RTT,
         say.REPORT_RTT_CAPTION,

@@ -22,7 +22,8 @@ def notebook_html(summary: Mapping[str, Any]) -> str:
             body.append(f"<p><strong>{escape(connection['name'])}</strong></p>")
         body += [f"<p>{escape(sentence)}</p>" for sentence in (*connection["incomplete"], *connection["sentences"])]
         if number < SHOWN:
-            body += [_table(shares(connection), 1), f"<p>{escape(note_on_shares(connection))}</p>"]
+            if connection["causes"]:  # a capture of one direction shows none
+                body += [_table(shares(connection), 1), f"<p>{escape(note_on_shares(connection))}</p>"]
             body.append(_table(paths(connection["subflows"]), 2))
             body += [f"<p>{escape(event)}</p>" for event in connection["events"]]
     body += [f"<p>{'<br>'.join(map(escape, part.splitlines()))}</p>" for part in tried_text(summary)]

@@ -170,7 +170,7 @@ class ReadableKind(ResultKind, ABC):
         choices = self.choices(result)
         for name in wanted.names:
             if name not in choices:
-                raise LookError(f"figure: {name!r} is not a figure{hint(name, choices)}; choices: {', '.join(choices)}")
+                raise LookError(f"figure: {name!r} is not a figure; choices: {', '.join(choices)}{hint(name, choices)}")
         return self.made(result, directory, wanted)
 
     def made(self, result: Any, directory: str, wanted: Drawing) -> dict[str, bytes]:

@@ -280,7 +280,7 @@ UNKNOWN_AT_RECEIVER_OF_MPTCP: tuple[tuple[Phrase, Phrase], ...] = (
 )
 UNKNOWN_SHORT_QUEUES = (
     Phrase("queues shorter than 2.5 ms"),
-    Phrase("TCP timestamps give sending times to the millisecond at best"),
+    Phrase("TCP timestamps usually give sending times to the millisecond at best"),
 )
 UNKNOWN_QUEUES = (
     Phrase("queues in the direction of the data"),
@@ -512,11 +512,12 @@ REPORT_GROUNDS = Phrase("What the causes mean")
 REPORT_GROUNDS_HEAD = (Phrase("cause"), Phrase("meaning"), Phrase("kind"), Phrase("how a capture shows it"))
 REPORT_MADE = Phrase("How this report was made")
 REPORT_OVER_TIME = Phrase("Over time")
-REPORT_RATE = Phrase("Goodput of each path")
+REPORT_RATE = Phrase("Goodput of each subflow")
 REPORT_RATE_CAPTION = Sentence(
-    "Rate at which new data arrived on each path, in windows of equal length, and the sum over all paths."
+    "Rate at which new data arrived on each subflow, in windows of equal length; the last window may be shorter."
 )
-REPORT_RTT = Phrase("Round-trip time of each path")
+REPORT_RATE_TOTAL = Sentence("The line `total` is the sum over all subflows.")
+REPORT_RTT = Phrase("Round-trip time of each subflow")
 REPORT_RTT_CAPTION = Sentence(
     "Time from each segment to its acknowledgement, as means over short intervals. For a capture at the receiver, "
     "round trips are reconstructed from timestamps."

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 
 def hint(word: str, known: Iterable[str]) -> str:
-    """Returns a question to append to a message, or an empty string if no known word is near.
+    """Returns a question that ends a message, or an empty string if no known word is near.
 
     >>> hint("anlyze", ["analyze", "run"])
     '; did you mean `analyze`?'

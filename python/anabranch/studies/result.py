@@ -161,14 +161,14 @@ def asked(name: str, *, quick: bool, only: Sequence[str]) -> steps.Task:
         If there is no such study, or no such part of it.
     """
     if name not in names():
-        raise StudyError(f"unknown study {name!r}{hint(name, names())}; studies: {', '.join(names())}")
+        raise StudyError(f"unknown study {name!r}; studies: {', '.join(names())}{hint(name, names())}")
     chosen = find(name)
     parts = [*chosen.tables, *chosen.figures]
     for part in only:
         if part not in parts:
-            near = hint(part, parts)
             raise StudyError(
-                f"--only: {part!r} is not a part of {name}{near}; its tables and figures: {', '.join(parts)}"
+                f"--only: {part!r} is not a part of {name}; its tables and figures: {', '.join(parts)}"
+                f"{hint(part, parts)}"
             )
     return steps.Task(chosen, quick, tuple(only))
 

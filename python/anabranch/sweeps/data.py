@@ -218,7 +218,7 @@ class SweepData:
             raise ValueError(WHY)
         known = [name for name in numbers if name not in {*self.axes, "seed", *([COMPLETION] if timed else [])}]
         if measure not in known:
-            raise ValueError(f"no measure {measure!r}{hint(measure, known)}; measures: {', '.join(known)}")
+            raise ValueError(f"no measure {measure!r}; measures: {', '.join(known)}{hint(measure, known)}")
 
     def compare(
         self,
@@ -256,7 +256,7 @@ class SweepData:
             ``identical``, see `means`. Two cells of identical runs are one pair, without an interval and without ``p``.
         """
         if axis not in self.plan.axes:
-            raise ValueError(f"no axis {axis!r}{hint(axis, self.axes)}; axes: {', '.join(self.axes) or 'none'}")
+            raise ValueError(f"no axis {axis!r}; axes: {', '.join(self.axes) or 'none'}{hint(axis, self.axes)}")
         names = [point.label for point in self.plan.axes[axis]]
         if baseline not in names:
             raise ValueError(f"{axis} has no value {baseline!r}; values: {', '.join(map(str, names))}")

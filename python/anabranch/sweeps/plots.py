@@ -156,9 +156,9 @@ def chosen(sweep: "SweepData", frame: "pd.DataFrame", where: Mapping[str, Any] |
     for name, value in (where or {}).items():
         known = [str(point.label) for point in sweep.plan.axes.get(name, ())]
         if not known:
-            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes) or 'none'}")
+            raise ValueError(f"no axis {name!r}; axes: {', '.join(sweep.axes) or 'none'}{hint(name, sweep.axes)}")
         if str(value) not in known:
-            raise ValueError(f"{name} has no value {value!r}{hint(str(value), known)}; values: {', '.join(known)}")
+            raise ValueError(f"{name} has no value {value!r}; values: {', '.join(known)}{hint(str(value), known)}")
         frame = frame[frame[name].astype(str) == str(value)]
     return frame
 
@@ -176,7 +176,7 @@ def groups(
         names = [name for name in sweep.axes if name != x and name not in (where or {})]
     for name in [*names, *([] if x is None else [x])]:
         if name not in sweep.axes and name not in more:
-            raise ValueError(f"no axis {name!r}{hint(name, sweep.axes)}; axes: {', '.join(sweep.axes) or 'none'}")
+            raise ValueError(f"no axis {name!r}; axes: {', '.join(sweep.axes) or 'none'}{hint(name, sweep.axes)}")
     count = 1
     for name in names:
         count *= len(sweep.plan.axes.get(name, ()))

@@ -52,7 +52,7 @@ def means(series: "pd.DataFrame", by: Sequence[str], measure: str = "throughput"
 
     known = ["throughput", *SCALES]
     if measure not in known:
-        raise ValueError(f"no measure {measure!r} over time{hint(measure, known)}; measures: {', '.join(known)}")
+        raise ValueError(f"no measure {measure!r} over time; measures: {', '.join(known)}{hint(measure, known)}")
     if measure in _APART and "subflow" not in by and series["subflow"].nunique() > 1:
         raise ValueError(f"{measure} has no sum over subflows: give by=[..., 'subflow']")
     parts = []

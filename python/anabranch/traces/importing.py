@@ -82,7 +82,7 @@ def load(path: str, kind: str, **options: Any) -> Imported:
     try:
         if kind == "goodput" and looks == "mahimahi" and wanted.column is None:
             raise TraceError(
-                f"{path}: numbers that only grow look like times, not rates; --column value reads them as rates"
+                f"{path}: whole numbers that never fall look like times, not rates; --column value reads them as rates"
             )
         found = _READ[kind](path, text, wanted)
     except TraceError as error:

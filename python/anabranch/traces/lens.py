@@ -39,7 +39,7 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
     merged = instants(found.times(clock).when, probes)
     when = [t for t, _ in merged]
     if len(when) < 2:
-        raise TraceError(f"{name}: fewer than two probes; a delay needs at least two")
+        raise TraceError(f"{name}: probes at fewer than two times; delays need at least two")
     far = next((i for i in range(1, len(when)) if when[i] - when[i - 1] > ping.GAP), None)
     if far is not None and wanted.gaps != "hold":
         line = found.rows[sum(len(same) for _, same in merged[:far])][0]
@@ -47,7 +47,7 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
         raise TraceError(f"{name}, line {line}: no probe from {when[far - 1]:.1f} s to {when[far]:.1f} s; {remedy}")
     end = when[-1] + (when[-1] - when[0]) / (len(when) - 1)
     piece, end = cut([(t, _one(same)) for t, same in merged], end, wanted, name)
-    ways = [ping.coarse([(t, both[i]) for t, both in _held(name, piece)], wanted.resolution) for i in (0, 1)]
+    ways = [ping.coarse([(t, both[i]) for t, both in _held(name, piece, wanted)], wanted.resolution) for i in (0, 1)]
     said = f"{name}: {len(when)} probes, from {wanted.begin:g} s, {end:.6g} s long"
     return Found(changing([said], _merged(ways)), [*together(name, len(probes) - len(when)), *found.unused()])
 
@@ -92,14 +92,16 @@ def _ways(found: Table, line: int, row: tuple[str, ...], columns: tuple[str, str
 
 
 def _held(
-    name: str, rows: list[tuple[float, _Way]]
+    name: str, rows: list[tuple[float, _Way]], wanted: Wanted
 ) -> list[tuple[float, tuple[tuple[float, bool], tuple[float, bool]]]]:
     """A lost probe says nothing of the delay, so that of the one before holds."""
     last = [next((row[i] for _, row in rows if row[i] is not None), None) for i in (0, 1)]
     if None in last:
-        raise TraceError(
-            f"{name}: all probes of this part of the file were lost; choose another part with --from and --length"
-        )
+        lacks = "has a delay in both directions (uplink and downlink)"
+        if wanted.begin == 0 and wanted.length == math.inf:
+            raise TraceError(f"{name}: no probe of the file {lacks}")
+        remedy = "choose another part with --from and --length"
+        raise TraceError(f"{name}: no probe of this part of the file {lacks}; {remedy}")
     found = []
     for t, row in rows:
         last = [row[i] if row[i] is not None else last[i] for i in (0, 1)]

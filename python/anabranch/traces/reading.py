@@ -4,7 +4,7 @@ import codecs
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -127,12 +127,7 @@ def _is_json(text: str) -> bool:
 def looks_like(text: str) -> str | None:
     """Returns the kind that `text` has the marks of, or None."""
     found = next((kind for kind, marks in _LOOKS.items() if marks.search(text[:100_000])), None)
-    if found is None:
-        stamps = _first_numbers(text)
-        whole = len(stamps) > 20 and all(value.is_integer() for value in stamps)
-        if whole and stamps == sorted(stamps) and stamps[-1] > len(stamps):
-            return "mahimahi"
-    return found
+    return "mahimahi" if found is None and _are_stamps(text) else found
 
 
 def is_number(text: str) -> bool:
@@ -140,11 +135,17 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def _first_numbers(text: str) -> list[float]:
-    def numbers() -> Iterator[float]:
-        for line in text.splitlines()[:1000]:
-            if not is_number(line.strip()):
-                return
-            yield float(line)
+def _are_stamps(text: str) -> bool:
+    """Returns True for more than 20 whole numbers, one a line, that never fall; the last one exceeds their count.
 
-    return list(numbers())
+    A constant rate, of which all numbers are equal, is no series of times.
+    """
+    first, last, count = 0.0, 0.0, 0
+    for line in text.splitlines():
+        word = line.strip()
+        if not word or word.startswith("#"):
+            continue
+        if not is_number(word) or not (value := float(word)).is_integer() or (count and value < last):
+            return False
+        first, last, count = value if not count else first, value, count + 1
+    return count > 20 and first < last and last > count

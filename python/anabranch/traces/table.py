@@ -93,6 +93,7 @@ class Table:
         TraceError
             If there is no such column, or several; the message lists the columns.
         """
+        near = ""
         if wanted is None:
             found = next((name for name in (self.called(name, without) for name in usual) if name), None)
             if found is None and option and len(self.header) == 1 and not without:
@@ -102,9 +103,9 @@ class Table:
             found = self.called(wanted)
             close = get_close_matches(plain(wanted), {plain(name): name for name in self.header}, 1)
             meant = next((name for name in self.header if close and plain(name) == close[0]), None)
-            problem = f"no column {wanted!r}" + (f"; did you mean {meant!r}?" if meant else "")
+            problem, near = f"no column {wanted!r}", f"; did you mean {meant!r}?" if meant else ""
         if found is None:
-            raise TraceError(f"{self.name}: {problem}; columns: {self.columns()}")
+            raise TraceError(f"{self.name}: {problem}; columns: {self.columns()}{near}")
         self.used.append(found)
         return found
 

@@ -43,6 +43,10 @@ def stamps(rates: Sequence[tuple[float, float]], end: float, name: str) -> list[
         found += [ms] * due
         given -= due * OPPORTUNITY
     if not found:
+        if bits > 0:
+            raise TraceError(
+                f"{name}: {bits / 8:.3g} octets in {end:.6g} s; a trace needs at least one packet of 1500 octets"
+            )
         raise TraceError(f"{name}: the rate is zero all the time; a trace needs a rate above zero")
     if found[-1] != last:
         found.append(last)

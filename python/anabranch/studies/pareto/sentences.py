@@ -24,14 +24,14 @@ BALIA_BETWEEN = Sentence(
     "BALIA takes less than LIA, because it cuts the window of a slow path to a quarter, and more than OLIA."
 )
 OLIA = Sentence(
-    "OLIA gives a TCP user {gains!n} % of C2 more than LIA does. In the model, OLIA leaves the TCP users all but the "
-    "probing traffic; the measured share differs from this by {differences!n} points. OLIA judges a path by the last "
-    "two intervals between losses, which vary by chance, and favours the shared path whenever these intervals were "
-    "long."
+    "OLIA gives a TCP user {gains!n} % of its rate C2 more than LIA does. In the model, OLIA leaves the TCP users all "
+    "but the probing traffic; the measured share differs from this by {differences!n} points. OLIA judges a path by "
+    "the larger of what it carried since the last loss and between the last two losses. This amount varies by chance, "
+    "and OLIA favours the shared path whenever the amount of that path was large."
 )
 PRICE = Sentence(
-    "The multipath users pay for this: with OLIA each has {losses!n} % of C2 less than with LIA. Each still has more "
-    "than its own access point alone would give."
+    "The multipath users pay for this: with OLIA each has less than with LIA, by {losses!n} % of a TCP user's rate C2. "
+    "Each still has more than its own access point alone would give."
 )
 
 NOTES = (

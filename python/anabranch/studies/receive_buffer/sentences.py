@@ -15,17 +15,17 @@ NEITHER_BELOW = Sentence(
     "With neither mechanism, it has less than {limit!n} % at {sizes}. The minimum is {worst!n} %, at {size!n} kB."
 )
 SIZE = Phrase("{size!n} kB")
-AT = Sentence("At {size!n} kB the goodput is: {goodputs}.")
+AT = Sentence("With a receive buffer of {size!n} kB the goodput is: {goodputs}.")
 FREES = Sentence("{mechanism} is what frees the fast path.")
 MECHANISM = Phrase("{label} {goodput!n} Mbit/s")
 HARM = Sentence(
-    "Opportunistic retransmission alone gives less goodput than neither mechanism at {sizes}. One segment after "
-    "another on the slow path blocks the receive window and is sent again on the fast path. The congestion window of "
-    "the slow path stays as large as before."
+    "Opportunistic retransmission alone gives less goodput than neither mechanism with receive buffers of {sizes}. One "
+    "segment after another on the slow path blocks the receive window and is sent again on the fast path. The "
+    "congestion window of the slow path stays as large as before."
 )
 IDLE = Sentence(
-    "At {sizes} all four variants have the same goodput. The window of the fast path uses up a small buffer before the "
-    "scheduler turns to the slow path, and a large buffer is never full."
+    "With receive buffers of {sizes} all four variants have the same goodput. The window of the fast path uses up a "
+    "small buffer before the scheduler turns to the slow path, and a large buffer is never full."
 )
 
 NOTES = (

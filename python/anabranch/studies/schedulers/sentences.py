@@ -55,9 +55,13 @@ MESSAGES_BULK = Sentence(
     "link, other users would pay for the copies."
 )
 STUCK = Sentence(
-    "A scheduler that follows the smallest delay can stay on the wrong path: with the longest queues over {network} "
-    "its goodput is {goodput} Mbit/s. The smoothed round-trip time of LTE is that of its full queue, and no segment "
-    "measures it again while all data use Wi-Fi. 3GPP lets hosts probe for this reason."
+    "A bulk transfer with OLIA and a receive buffer of 512 KiB, over {network} with the longest queues, has "
+    "{goodput!n} Mbit/s with smallest-delay and {first!n} Mbit/s with {default}."
+)
+STUCK_WHY = Sentence(
+    "A scheduler that follows the smallest delay can stay on the wrong path. The smoothed round-trip time of LTE is "
+    "that of its full queue, and no segment measures it again while all data use Wi-Fi. 3GPP lets hosts probe for this "
+    "reason."
 )
 PAPER = Sentence("{agree!n} of {count!n} differences in the BLEST paper have the same sign here, beyond chance.")
 PAPER_AGREE = Sentence("Same sign: {differences}.")

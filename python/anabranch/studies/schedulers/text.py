@@ -114,17 +114,19 @@ def _messages(data: Data) -> str:
     return f"{say.MESSAGES(sooner=sooner)} {say.MESSAGES_BULK(bulk=span(bulk, '{:+.0f}'))}"
 
 
+_LOW = 0.5
+"""A goodput below this share of that of `FIRST` in the same cell shows that a scheduler stays on the wrong path."""
+
+
 def _stuck(data: Data) -> str:
     if "smallest-delay" not in labels(data, "lte", "scheduler"):
         return ""
-    cell: dict[str, Any] = {
-        "scheduler": "smallest-delay",
-        "controller": "olia",
-        "application": "bulk-512k",
-        "queue": "4",
-    }
-    rate = data.mean("lte", "goodput_mbps", **cell).mean
-    return say.STUCK(network=SHORT["lte"], goodput=f"{rate:.1f}")
+    cell: dict[str, Any] = {"controller": "olia", "application": "bulk-512k", "queue": "4"}
+    rate, first = (
+        data.mean("lte", "goodput_mbps", scheduler=scheduler, **cell).mean for scheduler in ("smallest-delay", FIRST)
+    )
+    told = say.STUCK(network=SHORT["lte"], goodput=f"{rate:.1f}", first=f"{first:.1f}", default=FIRST)
+    return f"{told} {say.STUCK_WHY}" if rate < _LOW * first else told
 
 
 def _paper(data: Data) -> str:
