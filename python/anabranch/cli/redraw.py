@@ -40,7 +40,11 @@ def files(
     for option in ("rename", "label"):
         texts = look.get(option)
         if isinstance(texts, Wanted) and (unused := texts.unused()):
-            raise LookError(f"{option}: no figure has {unused[0]!r}; they have: {', '.join(texts.there)}")
+            drawn = "no figure has" if not (names or where) else "none of the figures drawn has"
+            if not texts.there:
+                raise LookError(f"{option}: the figures have no text that it could replace; leave it out")
+            there = ", ".join(map(repr, texts.there))
+            raise LookError(f"{option}: {drawn} {unused[0]!r}; they have: {there}")
     return made
 
 

@@ -234,12 +234,15 @@ impl Kind {
     }
 
     fn unknown_unit(&self, text: &str, unit: &str) -> Error {
-        let prefixes = ["K", "k", "M", "m", "G", "g"];
-        let bits_or_bytes = std::ptr::eq(self, &RATE) && unit.ends_with("b/s");
+        let prefixes = ["", "k", "M", "G", "T"];
+        let bits_or_bytes = unit.strip_suffix("b/s").filter(|_| std::ptr::eq(self, &RATE));
+        let bits_or_bytes =
+            bits_or_bytes.and_then(|given| prefixes.iter().find(|prefix| prefix.eq_ignore_ascii_case(given)));
         let kilo = ["KB", "KB/s", "Kbit/s", "Kbps", "Kb/s"].contains(&unit);
-        let hint = if bits_or_bytes {
-            let prefix =
-                prefixes.iter().find(|p| unit.starts_with(**p)).map_or("", |p| if *p == "K" { "k" } else { p });
+        let hint = if bits_or_bytes == Some(&"T") {
+            // There is no TB/s.
+            "did you mean \"Tbit/s\"? ".to_owned()
+        } else if let Some(prefix) = bits_or_bytes {
             format!("did you mean \"{prefix}bit/s\" or, eight times as much, \"{prefix}B/s\"? ")
         } else if kilo {
             format!("did you mean \"k{0}\" (1000) or \"Ki{0}\" (1024)? ", &unit[1..]).replace("Kibps", "Kibit/s")
@@ -384,6 +387,8 @@ mod tests {
             (&TIME, "0.1 ns", "finer than 1 ns, the smallest step"),
             (&TIME, "1e30 s", "out of range"),
             (&RATE, "10 Mb/s", "\"Mbit/s\" or, eight times as much, \"MB/s\""),
+            (&RATE, "10 gb/s", "\"Gbit/s\" or, eight times as much, \"GB/s\""),
+            (&RATE, "10 Tb/s", "did you mean \"Tbit/s\"?"),
             (&RATE, "10 mbit/s", "did you mean \"Mbit/s\"?"),
             (&RATE, "10 ms", "\"ms\" is not a unit of rate"),
             (&BYTES, "64 KB", "\"kB\" (1000) or \"KiB\" (1024)"),

@@ -35,8 +35,11 @@ impl Scenario {
                 let (at, end) = (TIME.write(start), TIME.write(end));
                 said.push(format!("\"{}\" starts at {at}, but the run ends at {end}", c.name));
             } else if let Some(length) = c.transfer.length().map(|l| l.0).filter(|l| start.saturating_add(*l) > end) {
-                let (length, end) = (TIME.write(length), TIME.write(end));
-                said.push(format!("the transfer of \"{}\" is to last {length}, but the run ends at {end}", c.name));
+                let (until, end) = (TIME.write(start.saturating_add(length)), TIME.write(end));
+                said.push(format!(
+                    "the transfer of \"{}\" is to last until {until}, but the run ends at {end}",
+                    c.name
+                ));
             }
             if let Some(late) = c.path_changes.iter().find(|p| p.at.0 >= end) {
                 let (at, end) = (TIME.write(late.at.0), TIME.write(end));
@@ -153,7 +156,7 @@ mod tests {
         assert_eq!(said[0], "link \"path0\" changes at 1 min, but the run ends at 10 s");
         assert_eq!(said[1], "\"connection0\" starts at 10 s, but the run ends at 10 s");
         let said = warnings("duration = '10 s'\ntransfer = { duration = '11 s' }\npath = [{}]");
-        assert_eq!(said, ["the transfer of \"connection0\" is to last 11 s, but the run ends at 10 s"]);
+        assert_eq!(said, ["the transfer of \"connection0\" is to last until 11 s, but the run ends at 10 s"]);
     }
 
     #[test]

@@ -104,7 +104,9 @@ impl Display for ConfigError {
                 write!(f, "{kind}: \"{name}\" has no parameter {parameter}; it has: {}", known.join(", "))
             }
             Self::Parameter { kind, name, parameter, value, allowed: (least, most) } => {
-                write!(f, "{kind}: {parameter} of \"{name}\" is {value}; allowed: {least} to {most}")
+                // Only whole numbers are refused within the range.
+                let what = if (*least..=*most).contains(value) { "a whole number from " } else { "" };
+                write!(f, "{kind}: {parameter} of \"{name}\" is {value}; allowed: {what}{least} to {most}")
             }
             Self::Needs { kind, name, need: need @ Need::Scoreboard } => {
                 write!(

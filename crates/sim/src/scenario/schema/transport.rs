@@ -277,10 +277,12 @@ pub(super) static ACKNOWLEDGEMENTS: &[Key] = &[
         Profile,
         "`true`: acknowledges by Linux's rule. If more than one full segment has come since the \
             last ACK, the ACK leaves before the application reads. After each read, a subflow \
-            acknowledges again if it owes an ACK and nothing is left to read, or if its window \
-            has at least doubled. The window is the buffer less the memory of unread and held \
-            segments (`held_charge`), in units of the window field. A buffer that has not grown \
-            keeps room for one segment",
+            acknowledges again if its window has at least doubled, or if it owes an ACK, nothing \
+            is left to read, and the data ended with a short segment or, with `push_acks`, with \
+            PSH (unless `delayed_ack_adapts` expects an answer of the application). The window is \
+            the buffer less the memory of unread and held segments (`held_charge`), in units of \
+            the window field. Until a buffer with `receive_initial` has grown, the window leaves \
+            out one segment of it",
     )
     .often(15, Draw::Any),
     key(

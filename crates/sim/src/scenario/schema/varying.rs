@@ -34,7 +34,7 @@ static RATES: &[Key] = &[
         Text("of the preset"),
         "correlation of the rate over time. Satellite link: of the rate (log-normal: of its \
             logarithm) from slot to slot, before limits, ripple and outages. Cellular link: of \
-            the slow part of its logarithm from second to second",
+            its slow part from second to second, between changes of cell",
     )
     .directed(),
     key(
@@ -192,7 +192,7 @@ static RADIO: &[Key] = &[
         "slow",
         In(RATIO),
         Text("of the preset"),
-        "share of the variance of the rate's logarithm that varies slowly, with `correlation`; \
+        "share of the variance of the rate (log-normal: of its logarithm) that varies slowly, with `correlation`; \
             the rest is drawn anew each second",
     )
     .directed(),
@@ -248,7 +248,7 @@ static RADIO: &[Key] = &[
         "jump",
         In(Range::Number(0.0, 3.0)),
         Text("of the preset"),
-        "standard deviation of the step that the rate's natural logarithm takes at a change of cell",
+        "standard deviation of the step that the rate (log-normal: its natural logarithm) takes at a change of cell",
     ),
 ];
 

@@ -127,7 +127,7 @@ static WIFI_OLD: &[Key] = &[
     key(
         "channel_width",
         Code("`\"20 MHz\"`, `\"10 MHz\"`, `\"5 MHz\"`; 802.11n 20, 40; 802.11ac and ax 20, 40, 80, 160"),
-        Text("`\"20 MHz\"`; 802.11ac and ax `\"80 MHz\"`"),
+        Text("`\"20 MHz\"`; 802.11p `\"10 MHz\"`; 802.11ac and ax `\"80 MHz\"`"),
         "width of the channel. `802.11p` has 10 or 5 MHz. Rates fall with the width",
     )
     .example("\"20 MHz\"")
