@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import anabranch as ab
+from anabranch.diagnosis.measure import diagnosis
 from anabranch.diagnosis.page import notebook_html
 from anabranch.diagnosis.verdict import verdict
 from anabranch.measures import units
@@ -328,6 +329,18 @@ def test_ctrl_c_before_anything_came_says_so() -> None:
 EXAMPLES = Path(__file__).parent.parent / "examples" / "captures"
 
 
+def test_missing_data_refer_to_the_note_of_packets_that_could_not_be_read() -> None:
+    file = EXAMPLES / "vpn-dsl0.pcap.gz"
+    summary = ab.analyze(file).summary
+    (plain,) = diagnosis(summary, [str(file)])["connections"]
+    assert say.SEE_NOT_READ() not in plain["incomplete"]
+    for field, unread in (("not_opened", {"ESP": 812}), ("unknown_link", 812)):
+        found = diagnosis({**summary, "capture": {**summary["capture"], field: unread}}, [str(file)])
+        (connection,) = found["connections"]
+        assert connection["incomplete"] == [*plain["incomplete"], say.SEE_NOT_READ()]
+        assert any(note.startswith("not read: 812 packets of ") for note in found["notes"])
+
+
 @pytest.mark.parametrize("name", ["vpn", "shaper"])
 @pytest.mark.parametrize("path", ["dsl0", "lte0"])
 def test_a_missing_path_is_the_first_line_and_leaves_the_main_cause_open(
@@ -355,7 +368,7 @@ def test_a_whole_capture_is_not_called_incomplete(name: str) -> None:
     (connection,) = ab.diagnose(sorted(EXAMPLES.glob(f"{name}-*.pcap.gz"))).connections
     assert (connection["missing_bytes"], connection["incomplete"]) == (0, [])
     assert connection["main_cause"] is not None
-    assert not any("none of the files" in event for event in connection["events"])
+    assert not any("not found in the files" in event for event in connection["events"])
 
 
 @pytest.mark.parametrize("place", ["client", "server"])
@@ -370,7 +383,7 @@ def test_few_lost_records_are_an_event_and_many_leave_the_main_cause_open(
     (connection,) = found.connections
     assert (connection["main_cause"] is not None) == is_whole
     assert any("tcpdump -B" in sentence for sentence in connection["incomplete"]) != is_whole
-    assert any("none of the files" in event for event in connection["events"]) == (share == 0.01)
+    assert any("not found in the files" in event for event in connection["events"]) == (share == 0.01)
 
 
 def test_without_a_subflow_that_held_the_others_up_the_remedy_leaves_no_path_out() -> None:

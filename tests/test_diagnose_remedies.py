@@ -44,6 +44,25 @@ def test_what_users_can_change_comes_first_and_what_linux_lacks_last() -> None:
     assert any("bbr with the scheduler linux" in change.what for change in found)
 
 
+@pytest.mark.parametrize(
+    ("before", "alone", "with_scheduler"),
+    [
+        (
+            False,
+            "the controller dctcp with ECN instead of coupled",
+            "the controller dctcp with ECN and the scheduler linux",
+        ),
+        (True, "the controller dctcp instead of coupled", "the controller dctcp with the scheduler linux"),
+    ],
+)
+def test_a_controller_that_needs_ecn_says_so_if_ecn_was_off(before: bool, alone: str, with_scheduler: str) -> None:
+    scenario = ab.Scenario.two_path("5 Mbit/s, 20 ms", "2 Mbit/s, 10 ms", transfer="1 MB", ecn=before)
+    found = [change for change in changes(scenario) if "dctcp" in change.what]
+    assert [change.what for change in found] == [alone, with_scheduler]
+    assert all(change.keys["connection.ecn"] is True for change in found)
+    assert not any("ECN" in change.what for change in changes(scenario) if change not in found)
+
+
 def test_names_of_algorithms_are_those_of_the_registries() -> None:
     known = json.loads(_core.registry())
     names = {kind: {one["name"] for one in known[kind]} for kind in ("controller", "scheduler")}

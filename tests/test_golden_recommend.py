@@ -16,6 +16,7 @@ from anabranch.recommendation.ledger import Maker
 from anabranch.recommendation.report import page as report
 from anabranch.recommendation.search import Found
 from anabranch.recommendation.summary import summary
+from anabranch.sentences import recommend as say
 from anabranch.sweeps.task import Record, Task
 from golden_answers import agrees, listed, page
 
@@ -285,6 +286,12 @@ def test_a_comparison_that_time_or_runs_end(monkeypatch: pytest.MonkeyPatch) -> 
     assert (few["runs"], few["ended"], few["comparison"]["pairs"]) == (10, "runs", 3)
     assert few["command"].endswith("--runs 10 --seeds 8")
     assert few["suggestion"] == "--runs 30"
+    # One of the baselines was run, too, but the table has only the given candidates.
+    one = summary(search(BASE, [PLAIN], seeds=8, runs=2, make_runs=world(throughput)), ["anabranch"], 8)
+    assert (one["comparison"], [row["candidate"] for row in one["first_look"]]) == (None, [str(PLAIN)])
+    assert f"\n\n{say.LOOKED_GIVEN(seed=1)}\n\n" in text.text(one)
+    assert say.REPORT_LOOK_GIVEN(seed=1) in report(one, MADE)
+    assert "search chooses" not in text.text(one) + report(one, MADE)
     clock = Clock()
     monkeypatch.setattr(ledger, "time", clock)
     monkeypatch.setattr(importlib.import_module("anabranch.recommendation.search"), "time", clock)

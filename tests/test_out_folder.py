@@ -65,6 +65,19 @@ def test_a_stored_scenario_that_cannot_be_read_is_another(command: Command, scen
     assert command("run", scenario_file, "--out", "out", *QUICK, "--force").status == 0
 
 
+def test_a_result_of_another_format_is_an_older_result_too(command: Command, scenario_file: Path) -> None:
+    assert command("run", scenario_file, "--out", "out", *QUICK).status == 0
+    mark = json.loads(Path("out/provenance.json").read_text(encoding="utf-8"))
+    Path("out/provenance.json").write_text(json.dumps(mark | {"format_version": 2}), encoding="utf-8")
+    done = command("run", scenario_file, "--out", "out", *QUICK, "--set", "path.1.delay=50 ms")
+    assert (done.status, done.err) == (
+        2,
+        "out: holds the result of another scenario; choose another directory, or replace it with --force\n",
+    )
+    assert command("run", scenario_file, "--out", "out", *QUICK).status == 0
+    assert json.loads(Path("out/provenance.json").read_text(encoding="utf-8"))["format_version"] == 1
+
+
 def test_an_analysis_or_a_diagnosis_of_something_else_is_replaced_only_by_force(
     command: Command, scenario_file: Path
 ) -> None:

@@ -68,8 +68,12 @@ def test_cells_of_python_algorithms_run_in_other_processes_with_the_trace_of_a_r
 
 
 def test_an_axis_of_classes_and_objects_has_their_names(tmp_path: Path) -> None:
-    with pytest.raises(ab.ScenarioError, match="two values are the same"):
+    with pytest.raises(ab.ScenarioError, match=r"values that are the same or written alike: .*; write each value once"):
         ab.sweep(BASE, {"scheduler": [First, First]}, seeds=1)
+    with pytest.raises(ab.ScenarioError, match=r"alike: \[1000, 1000, 1000\]; write"):
+        ab.sweep(BASE, {"mss": [1000, 700, 1000, 1000]}, seeds=1)
+    with pytest.raises(ab.ScenarioError, match=r"alike: \[True, 'True'\]; write"):
+        ab.sweep(BASE, {"pacing": [True, "True"]}, seeds=1)
     swept = ab.sweep(BASE, {"scheduler": [First, First(last=1), "round-robin"]}, seeds=1, out=tmp_path / "kept")
     assert swept.runs["scheduler"].tolist() == ["First", "First last=1", "round-robin"]
     assert swept.runs["trace_sha256"].nunique() == 3

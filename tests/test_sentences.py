@@ -361,7 +361,10 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
         "candidates": ("coupled (+0.1 ms; not sure)",),
     },
     "recommend.WIDE": {"measure": ("goodput",)},
-    "recommend.LOOKED_SOME": {"shown": (8,), "looked": (9, 40), "measure": ("goodput",)},
+    **{
+        f"recommend.{name}": {"shown": (8,), "looked": (9, 40), "measure": ("goodput",)}
+        for name in ("LOOKED_SOME", "LOOKED_GIVEN_SOME")
+    },
     "recommend.UNABLE": {"candidates": ("coupled", "coupled; cubic")},
     "recommend.QUEUES_UNABLE": {"value": ("goodput 6.23 Mbit/s",)},
     "recommend.QUEUES_BEST": {"value": ("goodput 6.23 Mbit/s",)},

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 import anabranch as ab
 from anabranch.plots import axis
-from anabranch.sweeps import figures, report
+from anabranch.sweeps import figures, report, time
 from anabranch.sweeps.document import read
 from anabranch.sweeps.plan import Axes
 from helpers import Command, Page, without_figures
@@ -83,11 +84,29 @@ def test_what_would_be_drawn_as_one_is_refused_with_the_remedy(swept: ab.Sweep) 
         swept.plot.over(measure="speed")
     with pytest.raises(ValueError, match="no measure 'speed' over time; measures: throughput, cwnd"):
         swept.plot.over_time("speed")
-    with pytest.raises(ValueError, match="srtt has no sum over subflows"):
+    with pytest.raises(ValueError, match="srtt has no sum over subflows or connections: give by="):
         swept.plot.over_time("srtt")
     without = ab.sweep(BASE, {"mss": [700]}, seeds=1)
     with pytest.raises(ValueError, match="series=200"):
         without.plot.over_time()
+
+
+def test_round_trip_times_of_several_connections_have_no_sum() -> None:
+    flows = [(connection, subflow) for connection in (0, 1) for subflow in (0, 1)]
+    every = pd.concat(
+        pd.DataFrame({"seed": 1, "connection": c, "subflow": s, "t": [0.0, 1.0], "rto": 0.2 + 0.1 * c})
+        for c, s in flows
+    )
+    told = "rto has no sum over subflows or connections: give by="
+    refused: list[tuple[pd.DataFrame, list[str]]] = [(every, []), (every, ["subflow"]), (every, ["connection"])]
+    one_each = every[every["subflow"] == 0]
+    refused += [(one_each, []), (one_each, ["subflow"])]
+    for series, by in refused:
+        with pytest.raises(ValueError, match=told):
+            time.means(series, by, "rto")
+    for series, by in ((every, ["connection", "subflow"]), (one_each, ["connection"])):
+        found = time.means(series, by, "rto").groupby("connection")["mean"].mean()
+        np.testing.assert_allclose(found, [200.0, 300.0])
 
 
 def test_a_distribution_steps_at_each_run_from_none_to_all(swept: ab.Sweep) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.captures.data import CaptureData, measure
 from anabranch.results.directory import PROVENANCE, SERIES, SUMMARY, ResultError
-from anabranch.results.result_kinds import ANALYSIS, kind, named
+from anabranch.results.result_kinds import ANALYSIS, format_name, kind, named
 
 if TYPE_CHECKING:
     import os
@@ -77,8 +77,8 @@ def marker(directory: "str | os.PathLike[str]") -> dict[str, Any]:
     content: dict[str, Any] = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     if content.get("format_version") != FORMAT_VERSION:
         raise ResultError(
-            f"{folder}: an analysis of format {content.get('format_version')}; this version of Anabranch reads format "
-            f"{FORMAT_VERSION}; analyse the captures again"
+            f"{folder}: an analysis of {format_name(content.get('format_version'))}; this version of Anabranch reads "
+            f"format {FORMAT_VERSION}; analyse the captures again"
         )
     return content
 

@@ -73,8 +73,9 @@ def plot(
     """Draw the figures of the result or the sweep in DIR again.
 
     Without options, the report is written again, too. A figure of a sweep is a measure (such as completion_s), cdf or
-    over_time. Without --over and --by, one axis of the sweep is horizontal and the values of another one are lines or
-    bars. The combinations of the other axes have panels of their own, at most nine.
+    over_time. Without --over and --by, a figure of a measure has one axis of the sweep as the horizontal one. In each
+    figure, another axis of at most seven values is shown as lines or bars. The combinations of the other axes have
+    panels, at most nine.
     """
     from anabranch.cli.redraw import files, wanted
     from anabranch.plots.size import LookError

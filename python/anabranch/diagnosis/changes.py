@@ -129,10 +129,12 @@ def _algorithms(at: Place) -> Iterator[Change]:
         # RFC 8257 3: without ECN nobody is told of a queue that grows.
         ecn: dict[str, Value] = {f"{at.key}.ecn": True} if name == "dctcp" else {}
         keys: dict[str, Value] = {f"{at.key}.controller": name, **ecn}
-        what = say.CHANGE_ALGORITHM(kind="controller", name=alias, now=now["controller"])
-        yield Change(what, "controller", keys)
+        turns_on = bool(ecn) and not at.connection["ecn"]
+        template = say.CHANGE_WITH_ECN if turns_on else say.CHANGE_ALGORITHM
+        yield Change(template(kind="controller", name=alias, now=now["controller"]), "controller", keys)
         if foreign:
-            what = say.CHANGE_BOTH(controller=alias, scheduler="linux")
+            template = say.CHANGE_BOTH_WITH_ECN if turns_on else say.CHANGE_BOTH
+            what = template(controller=alias, scheduler="linux")
             yield Change(what, "controller", {**keys, **scheduler})
 
 

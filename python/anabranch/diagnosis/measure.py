@@ -59,7 +59,9 @@ def examined(
 
 def diagnosis(summary: Mapping[str, Any], files: Sequence[str], *, interrupted: bool = False) -> dict[str, Any]:
     """The diagnosis of what the engine found in `files`; `interrupted`, if standard input was not read to its end."""
-    connections = [connection(c) for c in with_data(summary)]
+    capture = summary["capture"]
+    unread = bool(capture.get("not_opened") or capture["unknown_link"])
+    connections = [connection(c, unread=unread) for c in with_data(summary)]
     return {
         "version": summary["version"],
         "files": list(files),
@@ -79,15 +81,18 @@ def with_data(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [c for c in connections_of(summary) if c["bytes_delivered"] or c["segments"]]
 
 
-def connection(found: Mapping[str, Any]) -> dict[str, Any]:
-    """One connection: what its paths could do, what it got, what it waited for."""
+def connection(found: Mapping[str, Any], *, unread: bool = False) -> dict[str, Any]:
+    """One connection: what its paths could do, what it got, what it waited for.
+
+    `unread`: the capture has packets that could not be read.
+    """
     flows = [subflow(flow) for flow in found["subflows"]]
     causes = means(flows)
     places = sorted({place for flow in found["subflows"] for place in flow["captured_at"]})
     far = bool(places) and found["data_from"] not in places
     facts = seen(found)
     indistinct = open_at_receiver(causes, multipath=facts.is_multipath) if far else open_causes(causes, flows)
-    lacks = incomplete(found)
+    lacks = incomplete(found, unread=unread)
     made = {
         "name": found["name"],
         "protocol": found["protocol"],

@@ -24,8 +24,11 @@ NOTED_SHARE = 0.005
 """Least share of the acknowledged data that is worth an event."""
 
 
-def incomplete(found: Mapping[str, Any]) -> list[str]:
-    """Sentences on why the capture of the connection `found` is not whole; empty if it is."""
+def incomplete(found: Mapping[str, Any], *, unread: bool = False) -> list[str]:
+    """Sentences on why the capture of the connection `found` is not whole; empty if it is.
+
+    `unread`: the capture has packets, such as those of ESP, that could not be read. A note counts them.
+    """
     told = []
     cut, packets = _cut(found)
     if cut and cut >= CUT_SHARE * packets:
@@ -35,6 +38,7 @@ def incomplete(found: Mapping[str, Any]) -> list[str]:
     if missing - own >= max(LEAST, PATH_SHARE * total) or missing >= max(LEAST, PACKETS_SHARE * total):
         template = say.PACKETS_MISSING if own >= missing / 2 else say.PATH_MISSING
         told.append(template(missing=units.octets(missing), share=units.percent(missing / total)))
+        told += [say.SEE_NOT_READ()] if unread else []
     return told
 
 
@@ -58,6 +62,6 @@ def _cut(found: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _missing(found: Mapping[str, Any]) -> tuple[int, int]:
-    """Acknowledged octets that no file has: all of them, and those of subflows that are in the capture."""
+    """Acknowledged octets that were not found in the files: all, and those of subflows that are in the capture."""
     missing = found["missing_bytes"] if found["bytes_delivered"] else 0
     return missing, min(missing, sum(flow["missing_bytes"] for flow in found["subflows"]))

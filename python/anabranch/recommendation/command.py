@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -169,6 +170,17 @@ def again(asked: Sequence[str] | Mapping[str, Any], runs: int | None, seed: int,
     out = [*asked, *(["--seed", str(seed)] if seed != 1 else [])]
     out += ["--runs", str(runs)] if runs is not None else []
     return shlex.join([*out, *(["--seeds", str(seeds)] if seeds is not None else [])])
+
+
+def has_candidates(text: str) -> bool:
+    """Return whether the command `text`, from `again`, compares given candidates: then it ends with their seeds.
+
+    >>> has_candidates(again(["anabranch", "recommend"], 60, 1, 8)), has_candidates(again({}, None, 1, 8))
+    (True, True)
+    >>> has_candidates(again(["anabranch", "recommend"], 60, 8, None)), has_candidates(again({}, 60, 8, None))
+    (False, False)
+    """
+    return re.search(r" (--seeds |seeds=)[0-9]+\)?$", text) is not None
 
 
 def _says_transfer(changes: Iterable[str]) -> bool:

@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anabranch.recommendation.command import has_candidates
 from anabranch.recommendation.text import compared, html, looked, table_html
 from anabranch.results import page as pages
 from anabranch.results.directory import REPORT, SCENARIO, dump
@@ -43,8 +44,9 @@ def page(summary: Mapping[str, Any], made: Mapping[str, Any]) -> str:
     for one in summary["queues"]:
         body.append(f"<h2>{escape(say.REPORT_QUEUES(queues=', '.join(one['queues'])))}</h2>")
         body.append(table_html(compared(one)))
-    body += [f"<h2>{say.REPORT_LOOK}</h2>", f"<p>{say.REPORT_LOOK_CAPTION(seed=summary['seed'])}</p>"]
-    body += [table_html(looked(summary))] if summary["first_look"] else []
+    if summary["first_look"]:
+        caption = say.REPORT_LOOK_GIVEN if has_candidates(summary["command"]) else say.REPORT_LOOK_CAPTION
+        body += [f"<h2>{say.REPORT_LOOK}</h2>", f"<p>{caption(seed=summary['seed'])}</p>", table_html(looked(summary))]
     why = [(escape(name), escape(text)) for name, text in [*summary["refused"].items(), *summary["failed"].items()]]
     body += [f"<h2>{say.REPORT_LEFT_OUT}</h2>", table(say.REPORT_LEFT_OUT_HEAD, why, words=True)] if why else []
     made_by = [(escape(say.REPORT_AGAIN), escape(summary["command"])), *maker(made)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from anabranch.measures.table import of_field
 from anabranch.recommendation.candidates import GOALS, GOODPUT, MEASURES, Candidate, Measure
+from anabranch.recommendation.command import has_candidates
 from anabranch.recommendation.findings import recommended
 from anabranch.results.page import table as html_table
 from anabranch.sentences import recommend as say
@@ -75,12 +76,14 @@ def _caption(comparison: Mapping[str, Any]) -> str:
 
 
 def _looked(summary: Mapping[str, Any]) -> str:
-    """The caption of the table of a first look."""
+    """The caption of the table of a first look, or of given candidates."""
     number = len(summary["first_look"])
+    given = has_candidates(summary["command"])
     if number <= _SHOWN:
-        return say.LOOKED(seed=summary["seed"])
+        return (say.LOOKED_GIVEN if given else say.LOOKED)(seed=summary["seed"])
     measure = GOALS[summary["goal"]].title
-    return say.LOOKED_SOME(seed=summary["seed"], shown=_SHOWN, looked=number, measure=measure)
+    some = say.LOOKED_GIVEN_SOME if given else say.LOOKED_SOME
+    return some(seed=summary["seed"], shown=_SHOWN, looked=number, measure=measure)
 
 
 def _candidate(row: Mapping[str, Any]) -> Candidate:
@@ -113,7 +116,7 @@ def compared(comparison: Mapping[str, Any]) -> Table:
 
 
 def looked(summary: Mapping[str, Any], most: int | None = None) -> Table:
-    """Return the first look: what each candidate had with the first seed; only the best `most`, if given."""
+    """Return what each candidate of the first look, or each given one, had with the first seed; at most `most` rows."""
     goal, *others = _ordered(GOALS[summary["goal"]].name)
     rows = sorted(summary["first_look"], key=lambda row: row[goal.name][0] * (-1 if goal.more else 1))[:most]
     columns = [Column((say.COLUMN_CANDIDATE,), [row["candidate"] for row in rows], left=True)]

@@ -213,6 +213,15 @@ def mark_of(file: Path) -> str:
     return str(content.get("format", "")) if isinstance(content, dict) else ""
 
 
+def format_name(version: object) -> str:
+    """Name the format of a result by the field ``format_version``, which may be missing (None).
+
+    >>> format_name(2), format_name(None)
+    ('format 2', 'an unknown format')
+    """
+    return "an unknown format" if version is None else f"format {version}"
+
+
 def kind(directory: "str | os.PathLike[str]") -> ResultKind:
     """Return the kind of the result in `directory`, by the mark that it bears.
 

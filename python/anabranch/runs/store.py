@@ -20,7 +20,7 @@ from anabranch.results.directory import (
     missing,
 )
 from anabranch.results.provenance import FORMAT_VERSION, Provenance, sha256
-from anabranch.results.result_kinds import MARKS, RUN, refusal
+from anabranch.results.result_kinds import MARKS, RUN, format_name, mark_of, refusal
 from anabranch.runs.data import RunData, Stored
 
 if TYPE_CHECKING:
@@ -50,15 +50,6 @@ def untouched(run: RunData) -> bool:
     return sha256(run.toml) == run.provenance.scenario_sha256
 
 
-def is_result(folder: Path) -> bool:
-    """Whether `folder` bears the mark of a result."""
-    try:
-        _marker(folder)
-    except ResultError:
-        return False
-    return True
-
-
 def _marker(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         what = missing(folder)
@@ -73,8 +64,8 @@ def _marker(folder: Path) -> dict[str, Any]:
         raise refusal(folder)
     if marker.get("format_version") != FORMAT_VERSION:
         raise ResultError(
-            f"{folder}: a result of format {marker.get('format_version')}; this version of Anabranch reads format "
-            f"{FORMAT_VERSION}; run the scenario again"
+            f"{folder}: a result of {format_name(marker.get('format_version'))}; this version of Anabranch reads "
+            f"format {FORMAT_VERSION}; run the scenario again"
         )
     return marker
 
@@ -171,7 +162,7 @@ class RunDraft(Draft):
         write(result, folder, self.shown)
 
     def _is_ours(self, folder: Path) -> bool:
-        return is_result(folder)
+        return mark_of(folder / PROVENANCE) == MARKS[RUN]
 
     def _foreign(self, folder: Path) -> list[str]:
         from anabranch.plots import ALL, RECORDED

@@ -25,7 +25,9 @@ REPEATED = Phrase(
 NOT_OPENED = Phrase("not read: {found}")
 NOT_OPENED_OF = Phrase("{packets!n} {packets:packet|packets} of {name}")
 INCOMPLETE = Phrase("left out: {count!n} IP {count:fragment|fragments} of incomplete packets")
-CUT_BEFORE_TCP = Phrase("cut by the snap length before the end of the TCP header: {packets!n} {packets:packet|packets}")
+CUT_BEFORE_TCP = Phrase(
+    "cut by the snap length before the end of their headers (TCP or other): {packets!n} {packets:packet|packets}"
+)
 UNKNOWN_LINK = Phrase("not read: {packets!n} {packets:packet|packets} of an unknown link type")
 SPLIT = Phrase(
     "a proxy between the captures splits {count!n} {count:connection|connections}; each side is measured as a "
@@ -66,7 +68,7 @@ CHECKSUMS = Phrase("DSS checksums: {count!n} of {total!n} valid")
 CHECKSUMS_INCOMPLETE = Phrase("DSS checksums: {count!n} of {total!n} valid, {lost!n} more could not be checked")
 UNLISTED_SUBFLOWS = Phrase("not shown: {count!n} {count:subflow|subflows} without data")
 MISSING = Phrase(
-    "not in the capture: {amount} that the receiver acknowledged; without a data sequence mapping: {unmapped}"
+    "not found in the capture: {amount} that the receiver acknowledged; without a data sequence mapping: {unmapped}"
 )
 ONLY_AT_SENDER = Phrase("shown only by a capture at the sender: {names}")
 NO_PURE_ACKS = Phrase(

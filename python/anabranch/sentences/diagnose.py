@@ -339,23 +339,25 @@ RESET = Sentence("The {host} reset the subflow {subflow}.")
 DAMAGED = Sentence("The subflow {subflow} has {count!n} {count:packet|packets} with a wrong TCP checksum.")
 
 PATH_MISSING = Sentence(
-    "The capture is not whole: {missing} ({share}) of the acknowledged data are in none of the files. A path is "
-    "missing, or packets were not captured. Give the files of all interfaces, captured from the beginning to the end."
+    "The capture is not whole: {missing} ({share}) of the acknowledged data were not found in the files. A path is "
+    "missing, packets were not captured, or they could not be read (such as ESP). Give the files of all interfaces, "
+    "captured from the beginning to the end."
 )
 PACKETS_MISSING = Sentence(
-    "The capture is not whole: {missing} ({share}) of the acknowledged data are in none of the files. Packets of "
-    "known subflows were not captured. Capture again with a larger buffer (`tcpdump -B 65536`)."
+    "The capture is not whole: {missing} ({share}) of the acknowledged data were not found in the files. Packets of "
+    "known subflows were not captured, or could not be read. Capture again with a larger buffer (`tcpdump -B 65536`)."
 )
+SEE_NOT_READ = Sentence('The note that begins with "not read" counts the packets that could not be read.')
 CUT_OPTIONS = Sentence(
     "The capture is not whole: the snap length cut the TCP options of {count!n} {count:packet|packets}, so Multipath "
     "TCP, SACK, timestamps and window scale may be missing. Capture again with -s 160 or more (IPv6 in a tunnel: 200)."
 )
 CUT_BEFORE_TCP = Sentence(
-    "The capture is not whole: the snap length cut {count!n} {count:packet|packets} before the end of the TCP header. "
-    "Capture again with -s 160 or more (IPv6 in a tunnel: 200)."
+    "The capture may not be whole: the snap length cut {count!n} {count:packet|packets} before the end of their "
+    "headers (TCP or other). Capture again with -s 160 or more (IPv6 in a tunnel: 200)."
 )
 FEW_CUT_OPTIONS = Sentence("The snap length cut the TCP options of {count!n} {count:packet|packets}.")
-FEW_MISSING = Sentence("{missing} ({share}) of the acknowledged data are in none of the files.")
+FEW_MISSING = Sentence("{missing} ({share}) of the acknowledged data were not found in the files.")
 CUT = Sentence("{file}: {reason}. Later packets of this file are not part of the diagnosis.")
 SPLIT = Sentence(
     "A proxy splits {count!n} {count:connection|connections}. Its two sides have different "
@@ -421,6 +423,8 @@ CHANGE_PACING = Phrase("pacing (`tc ... fq`)")
 CHANGE_BUFFER = Phrase("a {buffer} of {size} instead of {now}")
 CHANGE_ALGORITHM = Phrase("the {kind} {name} instead of {now}")
 CHANGE_BOTH = Phrase("the controller {controller} with the scheduler {scheduler}")
+CHANGE_WITH_ECN = Phrase("the {kind} {name} with ECN instead of {now}")
+CHANGE_BOTH_WITH_ECN = Phrase("the controller {controller} with ECN and the scheduler {scheduler}")
 CHANGE_LINUX_NAME = Phrase("{name} (Linux: {linux})")
 CHANGE_BACKUP = Phrase("{path} as backup")
 CHANGE_NO_BACKUP = Phrase("{path} no longer a backup")

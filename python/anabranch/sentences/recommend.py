@@ -145,10 +145,18 @@ COMPARED = Phrase("{runs} of each candidate; differences from the first row, in 
 COMPARED_IDENTICAL = Phrase(
     "{identical!n} identical runs of each candidate, counted as one; differences from the first row:"
 )
-LOOKED = Phrase("one run of each candidate with seed {seed!n}; by these runs a search chooses whom to compare:")
+LOOKED = Phrase(
+    "one run of each candidate tried so far, with seed {seed!n}; by these runs a search chooses which candidates to "
+    "compare:"
+)
 LOOKED_SOME = Phrase(
-    "one run of each candidate with seed {seed!n}, the first {shown!n} of {looked!n} candidates by {measure}; by these "
-    "runs a search chooses whom to compare:"
+    "one run of each candidate tried so far, with seed {seed!n}, the first {shown!n} of {looked!n} candidates by "
+    "{measure}; by these runs a search chooses which candidates to compare:"
+)
+LOOKED_GIVEN = Phrase("the given candidates that were run, one run each, with seed {seed!n}:")
+LOOKED_GIVEN_SOME = Phrase(
+    "the given candidates that were run, one run each, with seed {seed!n}, the first {shown!n} of {looked!n} "
+    "candidates by {measure}:"
 )
 COLUMN_CANDIDATE = Phrase("candidate")
 COLUMN_DIFFERENCE = (Phrase("differ-"), Phrase("ence"))
@@ -168,8 +176,10 @@ REPORT_TITLE = Phrase("Recommendation for {paths}")
 REPORT_QUEUES = Phrase("With queues of {queues}")
 REPORT_LOOK = Phrase("Runs with the first seed")
 REPORT_LOOK_CAPTION = Sentence(
-    "One run of each candidate with seed {seed!n}. By these runs, its first look, a search chooses whom to compare."
+    "One run of each candidate of the first look, with seed {seed!n}. By these runs a search chooses which candidates "
+    "to compare."
 )
+REPORT_LOOK_GIVEN = Sentence("One run of each given candidate that was run, with seed {seed!n}.")
 REPORT_LEFT_OUT = Phrase("Left out")
 REPORT_LEFT_OUT_HEAD = (Phrase("what"), Phrase("why"))
 REPORT_MADE = Phrase("How this report was made")

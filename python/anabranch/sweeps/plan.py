@@ -321,8 +321,9 @@ def _points(name: str, values: "Sequence[Value] | Mapping[str, Mapping[str, Valu
                 f"axes.{visible(name)}: {text!r} is not a usable name: it has characters that control a terminal or "
                 "the direction of writing; choose another name"
             )
-    if len(set(map(str, labels))) < len(labels):
-        raise ScenarioError(f"axes.{name}: two values are the same: {labels}; leave one out")
+    counts = Counter(map(str, labels))
+    if twice := [label for label in labels if counts[str(label)] > 1]:
+        raise ScenarioError(f"axes.{name}: values that are the same or written alike: {twice}; write each value once")
     for key in itertools.chain.from_iterable(point.changes for point in points):
         if key == "seed":
             raise ScenarioError(f"axes.{name}: `seed` cannot be an axis: every cell runs with the same `seeds`")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.algorithms.base import Algorithm
 from anabranch.algorithms.references import value_of
 from anabranch.results.directory import ResultError, lock, missing, why
-from anabranch.results.result_kinds import MARKS, SWEEP
+from anabranch.results.result_kinds import MARKS, SWEEP, format_name
 from anabranch.scenario import Scenario, Value
 from anabranch.sweeps import dataset
 from anabranch.sweeps.columns import COLUMNS
@@ -261,7 +261,7 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
         raise _damaged(folder, name, str(error)) from None
     if version != FORMAT_VERSION:
         raise ResultError(
-            f"{folder}: a sweep of format {version}; this version of Anabranch reads format {FORMAT_VERSION}; "
+            f"{folder}: a sweep of {format_name(version)}; this version of Anabranch reads format {FORMAT_VERSION}; "
             "use the version that made it"
         )
     if not is_sealed(content):

@@ -36,7 +36,8 @@ def means(series: "pd.DataFrame", by: Sequence[str], measure: str = "throughput"
         Axes; ``"subflow"`` and ``"connection"`` may be among them.
     measure : str
         ``"throughput"`` or a column over time. Octets and packets are summed over the subflows of a run unless `by`
-        tells them apart; a round-trip time cannot be.
+        tells them apart. A round-trip time has no sum: `by` must name ``"subflow"`` if a connection has several
+        subflows, and ``"connection"`` if a run has several connections.
 
     Returns
     -------
@@ -53,8 +54,8 @@ def means(series: "pd.DataFrame", by: Sequence[str], measure: str = "throughput"
     known = ["throughput", *SCALES]
     if measure not in known:
         raise ValueError(f"no measure {measure!r} over time; measures: {', '.join(known)}{hint(measure, known)}")
-    if measure in _APART and "subflow" not in by and series["subflow"].nunique() > 1:
-        raise ValueError(f"{measure} has no sum over subflows: give by=[..., 'subflow']")
+    if measure in _APART and not _tells_apart(series, by):
+        raise ValueError(f"{measure} has no sum over subflows or connections: give by=[..., 'connection', 'subflow']")
     parts = []
     for key, rows in series.groupby(list(by), sort=False) if by else [((), series)]:
         names: dict[str, Any] = dict(zip(by, cast("tuple[Any, ...]", key), strict=True))
@@ -63,6 +64,13 @@ def means(series: "pd.DataFrame", by: Sequence[str], measure: str = "throughput"
     return (
         pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*by, "t", "n", "mean", "low", "high"])
     )
+
+
+def _tells_apart(series: "pd.DataFrame", by: Sequence[str]) -> bool:
+    """Whether `by` tells the subflows of all connections apart."""
+    flows = series[["connection", "subflow"]].drop_duplicates()
+    named = [name for name in flows.columns if name in by]
+    return len(flows[named].drop_duplicates()) == len(flows) if named else len(flows) <= 1
 
 
 _COLUMNS = frozenset(("t", "connection", "subflow", "throughput", "rtt_samples", *SCALES))
