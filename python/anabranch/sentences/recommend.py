@@ -145,10 +145,12 @@ COMPARED = Phrase("{runs} of each candidate; differences from the first row, in 
 COMPARED_IDENTICAL = Phrase(
     "{identical!n} identical runs of each candidate, counted as one; differences from the first row:"
 )
-LOOKED = Phrase("one run of each candidate with seed {seed!n}; by these runs a search chooses whom to compare:")
+LOOKED = Phrase(
+    "one run of each candidate with seed {seed!n}; by these runs a search chooses which candidates to compare:"
+)
 LOOKED_SOME = Phrase(
     "one run of each candidate with seed {seed!n}, the first {shown!n} of {looked!n} candidates by {measure}; by these "
-    "runs a search chooses whom to compare:"
+    "runs a search chooses which candidates to compare:"
 )
 COLUMN_CANDIDATE = Phrase("candidate")
 COLUMN_DIFFERENCE = (Phrase("differ-"), Phrase("ence"))
@@ -168,7 +170,8 @@ REPORT_TITLE = Phrase("Recommendation for {paths}")
 REPORT_QUEUES = Phrase("With queues of {queues}")
 REPORT_LOOK = Phrase("Runs with the first seed")
 REPORT_LOOK_CAPTION = Sentence(
-    "One run of each candidate with seed {seed!n}. By these runs, its first look, a search chooses whom to compare."
+    "One run of each candidate with seed {seed!n}. By these runs, its first look, a search chooses which candidates to "
+    "compare."
 )
 REPORT_LEFT_OUT = Phrase("Left out")
 REPORT_LEFT_OUT_HEAD = (Phrase("what"), Phrase("why"))
