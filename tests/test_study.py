@@ -57,7 +57,7 @@ def test_recoveries_with_the_same_maximum_of_the_buffer_are_all_named() -> None:
 
 def test_the_wireless_studies_name_all_recoveries_with_the_smallest_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = {"dsack": 36.0, "eifel": 90.0, "door": 40.0, "frto": 36.0}
-    data = cast(Data, SimpleNamespace(mean=lambda *_, recovery, **__: SimpleNamespace(mean=sizes[recovery])))
+    data = cast("Data", SimpleNamespace(mean=lambda *_, recovery, **__: SimpleNamespace(mean=sizes[recovery])))
     assert sims_text._least_memory(data, "coupled") == "D-SACK and F-RTO, 36 packets"
     monkeypatch.setattr(ict_text, "_measure", lambda *cell: sizes[cell[-1]])
     cells = len(ict_text.CASES) * len(ict_text.CONTROLLERS)
