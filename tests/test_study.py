@@ -18,6 +18,7 @@ from anabranch.studies import models, page, panels, run, words
 from anabranch.studies.alheid_2014_aina import names
 from anabranch.studies.alheid_2014_aina import text as aina_text
 from anabranch.studies.alheid_2014_sims import text as sims_text
+from anabranch.studies.alheid_2016_ict import names as ict
 from anabranch.studies.alheid_2016_ict import text as ict_text
 from anabranch.studies.base import ROOT, Data, Entry, Table
 from anabranch.studies.beside import Row, gains
@@ -60,7 +61,7 @@ def test_the_wireless_studies_name_all_recoveries_with_the_smallest_buffer(monke
     data = cast("Data", SimpleNamespace(mean=lambda *_, recovery, **__: SimpleNamespace(mean=sizes[recovery])))
     assert sims_text._least_memory(data, "coupled") == "D-SACK and F-RTO, 36 packets"
     monkeypatch.setattr(ict_text, "_measure", lambda *cell: sizes[cell[-1]])
-    cells = len(ict_text.CASES) * len(ict_text.CONTROLLERS)
+    cells = len(ict.CASES) * len(ict.CONTROLLERS)
     assert ict_text._memory(data, "coupled") == f"D-SACK and F-RTO, {cells} of {cells} cells"
 
 
