@@ -63,8 +63,35 @@ def test_two_analyses_stand_side_by_side(command: Command, there: Path) -> None:
     low, high, _ = row(done.out, "minimum RTT (ms)", 1)
     assert 20 < float(low) < 40
     assert 400 < float(high) < 420
-    assert "after-seen: captured at the client; measures of the arrivals are estimated" in done.out
+    assert "after-seen: captured at the client; completion, first and last octet read, goodput, " in done.out
     assert "inferred" in done.out
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_an_upload_and_a_download_are_estimated_each_at_its_sender(command: Command, here: Path) -> None:
+    both_ways = ab.Scenario.from_toml(
+        """
+        [[path]]
+        rate = "5 Mbit/s"
+        [[connection]]
+        name = "upload"
+        transfer = { bytes = "200 kB", direction = "up" }
+        [[connection]]
+        name = "download"
+        transfer = { bytes = "200 kB", direction = "down" }
+        """
+    )
+    both_ways.run(pcap="pcap")
+    estimated = []
+    for host in ("client", "server"):
+        capture = ab.analyze(sorted(Path("pcap").glob(f"{host}-*.pcapng")))
+        capture.save(host)
+        estimated.append([bool(one["estimated"]) for one in capture.summary["connections"]])
+    assert estimated == [[True, False], [False, True]]
+    done = command("compare", "client", "server")
+    text = " ".join(done.out.split())
+    for host in ("client", "server"):
+        assert f"{host}: captured at the {host}; for 1 of 2 connections, completion, first and last octet" in text
 
 
 @pytest.mark.usefixtures("no_figures")

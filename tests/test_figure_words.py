@@ -145,6 +145,25 @@ def test_words_that_no_figure_has_are_refused(
     assert files == {file: file.stat().st_mtime_ns for file in kept.rglob("*")}
 
 
+def test_a_figure_without_a_text_to_replace_says_so(command: Command, here: Path) -> None:
+    udp = ab.Scenario.from_toml(
+        """
+        [connection]
+        protocol = "udp"
+        [transfer]
+        rate = "1 Mbit/s"
+        duration = "1 s"
+        [[path]]
+        rate = "5 Mbit/s"
+        delay = "10 ms"
+        """
+    )
+    udp.run().save("udp")
+    done = command("plot", "udp", "--rename", "q=bar")
+    assert (done.status, done.out) == (2, "")
+    assert "--rename: the figures have no text that it could replace; leave it out" in done.err
+
+
 def test_dollar_signs_in_values_are_no_formula_and_in_labels_they_are() -> None:
     values = {"$5 and $\\none": {"mss": 700}, "5 $": {"mss": 1400}}
     swept = ab.sweep(BASE, {"tariff": values}, seeds=1)

@@ -29,6 +29,24 @@ FILES = ("linux-6.1.csv", "linux-6.1-seeded.csv")
 SEEDS = 20
 RUNS: dict[tuple[str, ...], list[dict[str, Any]]] = {}
 CONTROLLERS = {"reno": "uncoupled", "cubic": "cubic"}
+TURNED = ab.Scenario.from_toml(
+    """
+    [connection]
+    controller = "cubic"
+    paths = ["path1", "path0"]
+    [transfer]
+    bytes = "2 MB"
+    [[path]]
+    rate = "4 Mbit/s"
+    delay = "10 ms"
+    queue = "5 packets"
+    [[path]]
+    rate = "9 Mbit/s"
+    delay = "10 ms"
+    queue = "1000 packets"
+    """
+)
+"""Two paths; the connection has the second one first."""
 
 
 @dataclass(frozen=True)
@@ -239,6 +257,17 @@ def test_what_linux_cannot_follow_is_refused_by_name(change: dict[str, str], pla
         spec_of(scenario.set(change).check())
 
 
+def test_a_refused_key_has_the_index_of_the_path_in_the_scenario_whatever_the_order_of_the_connection() -> None:
+    turned = TURNED.set("path.1.changes", '[{ at = "1 s", loss = "100 %" }]')
+    assert [event["path"] for event in spec_of(turned.check())["events"]] == [0]
+    for change, place in (
+        ({"path.1.discipline": "codel"}, "path[1].discipline: "),
+        ({"path.0.changes": '[{ at = "1 s", state = "down" }]'}, 'path[0].changes[0].state: "down"'),
+    ):
+        with pytest.raises(KernelError, match=re.escape(place)):
+            spec_of(TURNED.set(change).check())
+
+
 def test_a_scenario_becomes_a_run_of_the_kernel() -> None:
     scenario = ab.Scenario.two_path(
         "5 Mbit/s, 100 ms, loss 1 %",
@@ -375,6 +404,22 @@ def test_without_variation_the_runs_of_linux_are_draws_of_one_case(fake: FakeKer
     assert "27.00 +- 4.24" in str(found)
     assert any(line.startswith("Linux takes about 3 s of wall-clock time for a run of 1 MB") for line in told)
     assert told.index("Linux, run 1 of 2") > told.index("Anabranch, run 1 of 1")
+
+
+@pytest.mark.parametrize("names", [("path0", "path1"), ("wifi", "lte")])
+def test_rows_of_a_path_have_the_name_of_its_link(fake: FakeKernel, names: tuple[str, str]) -> None:
+    """The connection has the second path first. Only the first path, with its short queue, drops packets."""
+    scenario = TURNED
+    if names[0] == "wifi":
+        named = {f"path.{i}.name": name for i, name in enumerate(names)}
+        scenario = TURNED.set({**named, "connection.paths": '["lte", "wifi"]'})
+    found = compare_kernel(scenario, runs=1)
+    drops = dict(zip(reversed(names), found.anabranch[0]["queue_drops"], strict=True))
+    assert drops[names[0]] > drops[names[1]] == 0
+    rows = {line.partition("  ")[0]: line.split()[-2:] for line in str(found).splitlines()}
+    for name in names:
+        assert rows[f"queue drops of {name}"] == [str(drops[name]), "3"]
+        assert f"share of {name} (%)" in rows
 
 
 def test_the_distance_of_two_samples() -> None:

@@ -289,6 +289,7 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "run.OUT_OF_RANGE": {"least": (run.LEAST_NOTICED(power="-82"),)},
     "run.OUT_OF_RANGE_ALWAYS": {"least": (run.LEAST_READ(power="-60", mcs=11),)},
     "run.OUT_OF_ORDER": {"packets": (0, 1, 2515)},
+    "sweep.ESTIMATED_SOME": {"count": (1, 99), "total": (2, 100)},
     "sweep.CHANCE": {"count": (2, 100), "confidence": ("95 %",), "misses": ("0.1", "5")},
     "sweep.SOME_SAME_TRACES": {"count": (0, 2), "pairs": (2, 100)},
     "sweep.UNFINISHED": {"count": (1, 100), "runs": (2, 100)},

@@ -16,6 +16,10 @@ import anabranch as ab
 from anabranch import _core, studies
 from anabranch.studies import models, page, panels, run, words
 from anabranch.studies.alheid_2014_aina import names
+from anabranch.studies.alheid_2014_aina import text as aina_text
+from anabranch.studies.alheid_2014_sims import text as sims_text
+from anabranch.studies.alheid_2016_ict import names as ict
+from anabranch.studies.alheid_2016_ict import text as ict_text
 from anabranch.studies.base import ROOT, Data, Entry, Table
 from anabranch.studies.beside import Row, gains
 from anabranch.sweeps import document
@@ -43,6 +47,22 @@ def report(data: Data) -> str:
     figures = {"fig-10": run.draw(AINA, "fig-10", data, ["svg"])["svg"].decode()}
     command = ["anabranch", "study", NAME, "--quick", "--out", "my study"]
     return page.page(AINA, data, made, figures, Provenance.here(), command=command, seconds=1.0)
+
+
+def test_recoveries_with_the_same_maximum_of_the_buffer_are_all_named() -> None:
+    sizes = {"dsack": [227.0, 233.0], "eifel": [302.0, 578.0], "door": [229.0, 236.0], "frto": [225.0, 233.0]}
+    assert aina_text.least_memory(sizes) == "D-SACK and F-RTO, 225 to 233 packets"
+    assert aina_text.least_memory({**sizes, "frto": [229.0, 232.0]}) == "F-RTO, 229 to 232 packets"
+    assert aina_text.least_memory({name: [227.0, 233.0] for name in sizes}) == "no difference, 227 to 233 packets"
+
+
+def test_the_wireless_studies_name_all_recoveries_with_the_smallest_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {"dsack": 36.0, "eifel": 90.0, "door": 40.0, "frto": 36.0}
+    data = cast("Data", SimpleNamespace(mean=lambda *_, recovery, **__: SimpleNamespace(mean=sizes[recovery])))
+    assert sims_text._least_memory(data, "coupled") == "D-SACK and F-RTO, 36 packets"
+    monkeypatch.setattr(ict_text, "_measure", lambda *cell: sizes[cell[-1]])
+    cells = len(ict.CASES) * len(ict.CONTROLLERS)
+    assert ict_text._memory(data, "coupled") == f"D-SACK and F-RTO, {cells} of {cells} cells"
 
 
 def test_a_table_of_a_study_comes_in_three_forms(command: Command, data: Data) -> None:

@@ -112,8 +112,11 @@ def _flow_named(both: Both) -> str:
 def _notes(pairs: Sequence[Pair], names: tuple[str, str]) -> list[str]:
     notes = []
     for place, name in enumerate(names):
-        sides = [pair.both[place] for pair in pairs]
-        places = dict.fromkeys(seen_from(side) for side in sides if side is not None)
-        estimated = any(side is not None and side["estimated"] for side in sides)
-        notes.append((say.ESTIMATED if estimated else say.CAPTURED)(name=name, places=", ".join(places)))
+        sides = [side for pair in pairs if (side := pair.both[place]) is not None]
+        places = ", ".join(dict.fromkeys(seen_from(side) for side in sides))
+        estimated = sum(bool(side["estimated"]) for side in sides)
+        if 0 < estimated < len(sides):
+            notes.append(say.ESTIMATED_SOME(name=name, places=places, count=estimated, total=len(sides)))
+        else:
+            notes.append((say.ESTIMATED if estimated else say.CAPTURED)(name=name, places=places))
     return [*notes, INFERRED]

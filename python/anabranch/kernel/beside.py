@@ -81,13 +81,14 @@ class Beside:
             ours, theirs = _values(self.anabranch, name), _values(self.linux, name)
             apart = _percent(mean(ours), mean(theirs)) if name in ("goodput_mbps", "completion_s") else ""
             rows.append((called, shown(ours), shown(theirs), apart))
-        for i in range(len(self.linux[0]["share"])):
+        links = [path[0] for path in self.scenario["connections"][0]["paths"]]
+        for i, link in enumerate(links):
             ours, theirs = ([100 * r["share"][i] for r in runs] for runs in (self.anabranch, self.linux))
             points = say.POINTS(difference=f"{mean(ours) - mean(theirs):+.1f}")
-            rows.append((say.SHARE(path=i), shown(ours), shown(theirs), points))
-        for i in range(len(self.linux[0]["queue_drops"])):
+            rows.append((say.SHARE(path=link), shown(ours), shown(theirs), points))
+        for i, link in enumerate(links):
             ours, theirs = ([r["queue_drops"][i] for r in runs] for runs in (self.anabranch, self.linux))
-            rows.append((say.QUEUE_DROPS(path=i), shown(ours), shown(theirs), ""))
+            rows.append((say.QUEUE_DROPS(path=link), shown(ours), shown(theirs), ""))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
         lines = [
             f"{a:<{widths[0]}}  " + "  ".join(f"{c:>{w}}" for c, w in zip(rest, widths[1:], strict=True))

@@ -46,13 +46,13 @@ def spec_of(resolved: dict[str, Any], ablation: "dict[str, bool] | None" = None)
             raise _refused(f"host.{key}", str(value), why)
     c = resolved["connections"][0]
     _check_connection(c)
-    links = {link["name"]: link for link in resolved["links"]}
+    links = {link["name"]: (i, link) for i, link in enumerate(resolved["links"])}
     if resolved["routers"] or any(len(path) != 1 for path in c["paths"]):
         raise _refused("router", "paths over several links", "in the comparison each path is one link")
     chosen = [links[path[0]] for path in c["paths"]]
     if len(chosen) > _MOST_PATHS:
         raise _refused("path", f"{len(chosen)} paths", f"Linux opens at most {_MOST_PATHS} subflows")
-    events = [event for i, link in enumerate(chosen) for event in _events(i, link)]
+    events = [event for path, (i, link) in enumerate(chosen) for event in _events(path, i, link)]
     return {
         "kernel": KERNELS.get(c["profile"], "6.1"),
         "protocol": c["protocol"],
@@ -62,7 +62,7 @@ def spec_of(resolved: dict[str, Any], ablation: "dict[str, bool] | None" = None)
         "read": (c["transfer"].get("read_rate_bps") or 0) / 8,
         "mtu": _mtu(c),
         "route": _route(c),
-        "paths": [{way: _way(i, way, link[way]) for way in ("up", "down")} for i, link in enumerate(chosen)],
+        "paths": [{way: _way(i, way, link[way]) for way in ("up", "down")} for i, link in chosen],
         "sysctl": _sysctl(c, off),
         "hystart": not off.get("hystart", False),
         "events": events,
@@ -160,7 +160,7 @@ def _sysctl(c: dict[str, Any], off: dict[str, bool]) -> dict[str, str]:
 
 
 def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
-    """One direction of a path."""
+    """One direction of the path with index `i` in the scenario."""
 
     def refuse(key: str, value: object, why: str) -> KernelError:
         return _refused(f"path[{i}].{key}", str(value), why)
@@ -192,8 +192,8 @@ def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _events(i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
-    """What happens to a path later."""
+def _events(path: int, i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the changes of a link: `path` is its place in `connection.paths`, `i` its index in the scenario."""
     if link["wifi"] is not None:
         raise _refused(f"path[{i}].wifi", "a radio", "the kernel's links are wires")
     if link["middleboxes"]:
@@ -206,7 +206,7 @@ def _events(i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
             raise _refused(
                 f"path[{i}].changes[{n}].direction", change["direction"], "the kernel changes both directions"
             )
-        event: dict[str, Any] = {"at_s": change["at_s"], "path": i}
+        event: dict[str, Any] = {"at_s": change["at_s"], "path": path}
         for key, value in change.items():
             if key == "state" and value is not None:
                 # A link that is down keeps nothing in its queue; one that loses everything sends it and takes the time.

@@ -1,8 +1,8 @@
 """A search: a first look at many candidates, then a comparison of few with fresh seeds, and so on around the best.
 
-The first look has one seed, and two more for the best three. It only chooses whom to compare; nothing that is printed
-rests on it. The comparison has seeds that nothing has been chosen by, the same for all, and goes on until the intervals
-are narrow enough for a recommendation.
+The first look has one seed, and two more for the best three. It only chooses which candidates to compare; nothing that
+is printed rests on it. The comparison has seeds that nothing has been chosen by, the same for all, and goes on until
+the intervals are narrow enough for a recommendation.
 """
 
 import math
@@ -60,7 +60,7 @@ class Final:
     Attributes
     ----------
     candidates : list of Candidate
-        Whom the first look chose, plain TCP with the same controller over each path, and others.
+        Those that the first look chose, plain TCP with the same controller over each path, and others.
     comparison : Comparison
         As far as it went: the seeds that all candidates have.
     """

@@ -15,7 +15,14 @@ ALL_CONNECTIONS = Phrase("all connections")
 
 # Captures.
 
-ESTIMATED = Phrase("{name}: {places}; measures of the arrivals are estimated from acknowledgements")
+ESTIMATED = Phrase(
+    "{name}: {places}; completion, first and last octet read, goodput, out-of-order ratio, reordering buffer and "
+    "head-of-line delay are estimated from acknowledgements"
+)
+ESTIMATED_SOME = Phrase(
+    "{name}: {places}; for {count!n} of {total!n} connections, completion, first and last octet read, goodput, "
+    "out-of-order ratio, reordering buffer and head-of-line delay are estimated from acknowledgements"
+)
 CAPTURED = Phrase("{name}: {places}")
 INFERRED = Sentence("(?) marks a number that is inferred: a capture only suggests it.")
 RUN_AND_CAPTURE = Sentence(

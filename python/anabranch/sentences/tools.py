@@ -137,8 +137,8 @@ COMPLETE = Phrase("{folder} is complete")
 
 # compare-kernel
 
-SHARE = Phrase("share of path{path!s} (%)")
-QUEUE_DROPS = Phrase("queue drops of path{path!s}")
+SHARE = Phrase("share of {path} (%)")
+QUEUE_DROPS = Phrase("queue drops of {path}")
 ANABRANCH = Phrase("Anabranch ({runs!n} {runs:run|runs})")
 LINUX = Phrase("Linux {version!s} ({runs!n} {runs:run|runs})")
 DIFFERENCE = Phrase("difference")

@@ -1,7 +1,7 @@
 """Chooses the sentences of the report: each number in them is computed from the runs."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from anabranch.studies.alheid_2014_aina import sentences as say
@@ -19,7 +19,7 @@ from anabranch.studies.alheid_2014_aina.names import (
 from anabranch.studies.base import Data
 from anabranch.studies.beside import Statement
 from anabranch.studies.sentences import COLUMNS, PAIRS
-from anabranch.studies.words import NONE, of, span, typeset
+from anabranch.studies.words import NONE, listed, of, span, typeset
 
 _NEGLIGIBLE = 0.005
 """Mbit/s: a gain that is not worth a word."""
@@ -265,10 +265,21 @@ def _smallest_buffer(data: Data, model: str) -> str:
     }
     if any(math.isnan(size) for row in sizes.values() for size in row):
         return NONE
-    least = min(max(row) for row in sizes.values())
+    return least_memory(sizes)
+
+
+def least_memory(sizes: Mapping[str, Sequence[float]]) -> str:
+    """Return the recoveries with the smallest maximum of their `sizes` (packets), and the span of their sizes.
+
+    >>> least_memory({"eifel": [302.0, 578.0], "frto": [229.0, 233.0], "dsack": [227.0, 233.0]})
+    'F-RTO and D-SACK, 227 to 233 packets'
+    """
+    rows = list(sizes.values())
+    least = min(map(max, rows))
     best = [recovery for recovery, row in sizes.items() if max(row) == least]
-    who = RECOVERIES[best[0]] if len(best) == 1 else say.NO_DIFFERENCE
-    return say.BUFFER(recovery=who, size=span(sizes[best[0]], "{:.0f}"))
+    alike = len(rows) > 1 and all(row == rows[0] for row in rows)
+    who = say.NO_DIFFERENCE if alike else listed([RECOVERIES[recovery] for recovery in best])
+    return say.BUFFER(recovery=who, size=span([size for recovery in best for size in sizes[recovery]], "{:.0f}"))
 
 
 def _far(data: Data, model: str) -> str:

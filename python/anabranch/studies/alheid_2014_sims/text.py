@@ -1,6 +1,7 @@
 """Chooses the sentences of the report: each number in them is computed from the runs."""
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from anabranch.studies.beside import Statement
 from anabranch.studies.models import MODELS, RECOVERIES
 from anabranch.studies.sentences import COLUMNS, LEGACY_WIRELESS, PAIRS
 from anabranch.studies.wireless import alone, averaged, distances, goodput
-from anabranch.studies.words import listed, of, span
+from anabranch.studies.words import NONE, listed, of, span
 
 _WORTH = 0.03
 """A gain or loss that is less of the throughput is none."""
@@ -249,11 +250,23 @@ def _winner(data: Data, model: str) -> str:
     def best() -> Iterator[str]:
         for controller, label in CONTROLLERS.items():
             rates = {name: _rate(data, model, controller, name) for name in RECOVERIES}
-            name = max(rates, key=lambda recovery: rates[recovery])
-            worth = rates[name] > (1 + _WORTH) * rates["none"]
-            yield f"{label}: {RECOVERIES[name] if worth else say.NO_DIFFERENCE}"
+            yield f"{label}: {NONE if any(map(math.isnan, rates.values())) else winners(rates)}"
 
     return "; ".join(best())
+
+
+def winners(rates: Mapping[str, float]) -> str:
+    """Return the recoveries with the highest of `rates`; without a clear gain, all that are as good as none.
+
+    >>> winners({"none": 4.0, "dsack": 8.0, "door": 8.0}), winners({"none": 4.0, "dsack": 4.01, "frto": 2.0})
+    ('D-SACK and TCP-DOOR', 'NoPR and D-SACK')
+    >>> winners({"none": 4.0, "dsack": 4.01, "frto": 3.99})
+    'no difference'
+    """
+    most = max(rates.values())
+    gain = most > (1 + _WORTH) * rates["none"]
+    best = [name for name, rate in rates.items() if (rate == most if gain else (1 + _WORTH) * rate >= most)]
+    return say.NO_DIFFERENCE() if len(best) == len(rates) else listed([RECOVERIES[name] for name in best])
 
 
 def _least_memory(data: Data, model: str) -> str:
@@ -264,8 +277,12 @@ def _least_memory(data: Data, model: str) -> str:
         )
         for name in _OTHERS
     }
-    name = min(sizes, key=lambda recovery: sizes[recovery])
-    return say.BUFFER(recovery=RECOVERIES[name], size=f"{sizes[name]:.0f}")
+    if any(map(math.isnan, sizes.values())):
+        return NONE
+    least = min(sizes.values())
+    best = [RECOVERIES[name] for name, size in sizes.items() if size == least]
+    who = say.NO_DIFFERENCE if len(best) == len(sizes) else listed(best)
+    return say.BUFFER(recovery=who, size=f"{least:.0f}")
 
 
 _STATED: Mapping[str, Callable[[Data, str], str]] = {

@@ -249,15 +249,16 @@ def _beyond(data: Data, model: str) -> str:
 
 
 def _memory(data: Data, model: str) -> str:
-    """The recovery with the smallest buffer in most cells."""
+    """The recoveries with the smallest buffer in most cells."""
     least = []
     for case, c in itertools.product(CASES, CONTROLLERS):
         sizes: dict[str, Any] = {r: _measure(data, "ooo_buffer_max_packets", 1, model, case, c, r) for r in _OTHERS}
         best = min(sizes.values())
         least += [name for name, size in sizes.items() if size <= best]
     counts = {name: least.count(name) for name in _OTHERS}
-    name = max(counts, key=lambda recovery: counts[recovery])
-    return say.MEMORY(recovery=RECOVERIES[name], count=counts[name], total=len(CASES) * len(CONTROLLERS))
+    most = max(counts.values())
+    recoveries = [RECOVERIES[name] for name, count in counts.items() if count == most]
+    return say.MEMORY(recovery=listed(recoveries), count=most, total=len(CASES) * len(CONTROLLERS))
 
 
 _STATED: Mapping[str, Callable[[Data, str], str]] = {

@@ -31,8 +31,8 @@ COUPLED = Sentence(
     "With the coupled receiver, and each algorithm as its own paper or RFC defines it: {recoveries}. A difference of "
     "less than {worth!n} % counts as none. Eifel's verdicts are right, and where it loses, it loses because it "
     "restores the whole window. The restored windows are soon more than paths and queues hold. With Eifel {drops!n} "
-    "packets are dropped (three subflows, Uncoupled), and {before!n} packets without it. A sender without SACK repairs "
-    "one of these losses per round trip. Without recovery MPTCP is slower there than plain TCP over the best link "
+    "packets are dropped (three subflows, Uncoupled), and {before!n} packets without it. Without SACK, fast recovery "
+    "repairs at most one loss per round trip. Without recovery MPTCP is slower there than plain TCP over the best link "
     "alone, in {below} combinations of controller and links."
 )
 HELPS = Phrase("{recovery} helps in {better} cells and harms in {worse!n} {worse:cell|cells} ({gains})")

@@ -35,8 +35,8 @@ NOTES = (
         "including the first slow start."
     ),
     Sentence(
-        "The conditions are those of the out-of-tree kernel (mptcp_rcv_buf_optimization), which differ from the paper. "
-        "A segment is sent again only if the subflows that carry it are four times as slow, or have a window of at "
-        "most four segments."
+        "A segment is sent again on the fast subflow only in two cases: the other subflow has more than four times the "
+        "RTT of the fast one, or a window of at most four segments. These conditions of opportunistic retransmission "
+        "are those of the out-of-tree kernel (mptcp_rcv_buf_optimization). The paper has others."
     ),
 )

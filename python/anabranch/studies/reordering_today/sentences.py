@@ -102,8 +102,9 @@ COUPLED_COUNTER = Sentence(
     "with this threshold."
 )
 COUPLED_STEADY = Sentence(
-    "Without any displacement NewReno has {steady!n} Mbit/s. The first slow start overflows the queue, and without "
-    "SACK one of these losses is repaired per round trip."
+    "Without any displacement NewReno has {steady!n} Mbit/s. Its window overflows the queue in slow start and again "
+    "every few seconds. Without SACK few of these losses are repaired before the retransmission timer expires, and "
+    "much is then sent again that had arrived."
 )
 STALLS = Sentence(
     "A delay spike reorders no packets, so no detector takes a delayed segment for lost. Only the retransmission timer "
