@@ -135,7 +135,7 @@ def test_a_fault_of_the_engine_is_a_row_and_not_the_end(monkeypatch: pytest.Monk
     [
         ({"controller": []}, "at least one value"),
         ({"controller": "coupled"}, "not a list"),
-        ({"controller": ["coupled", "coupled"]}, "two values are the same"),
+        ({"controller": ["coupled", "coupled"]}, "values that are the same or written alike"),
         ({"seed": [1, 2]}, "cannot be an axis"),
     ],
 )
