@@ -17,10 +17,10 @@ def path_capacities(flows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
 
 
 def _shared(flows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The capacity of one path that several subflows used.
+    """Return the capacity of one path that several subflows used.
 
-    A capacity that all of them have is that of the path. Measured ones add up if the subflows were up together; else
-    the highest is that of the path.
+    If all of them have the same capacity, it is that of the path. Otherwise measured capacities add up if the subflows
+    were up at the same time; if they were not, the highest is that of the path.
     """
     known = [flow for flow in flows if flow["capacity_mbps"]]
     exact = len(known) == len(flows) and len({flow[name] for flow in flows for name in (_LOW, _HIGH)}) == 1

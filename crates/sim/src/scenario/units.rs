@@ -130,7 +130,8 @@ impl Kind {
         self.read_as(value, (min, max), &|| format!("allowed: {} to {}", self.write(min), self.write(max)))
     }
 
-    /// As [`Kind::read`]; `allowed` says in a message what is allowed.
+    /// Like [`Kind::read`]. If the value is out of range, the error message contains the text that
+    /// `allowed` returns.
     fn read_as(&self, value: &Value, (min, max): (u64, u64), allowed: &dyn Fn() -> String) -> Result<u64, Error> {
         let text = self.text(value)?;
         let (number, unit) = self.split(text)?;

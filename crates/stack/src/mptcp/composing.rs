@@ -94,9 +94,9 @@ impl Composing<'_> {
 
     /// A pure acknowledgement on `id` with this option, and with MP_FAIL if it is due.
     pub fn acknowledgement(&mut self, now: Instant, id: SubflowId, option: Mptcp) -> Outgoing {
-        // Beside timestamps and a mapping there is no room for MP_FAIL: it waits for the next
-        // acknowledgement. Nor is there room beside keys or an HMAC, but a peer whose data failed
-        // its checksum has already received those.
+        // MP_FAIL does not fit beside timestamps and a mapping: it waits for the next
+        // acknowledgement. It does not fit beside the keys (MP_CAPABLE) or the HMAC (MP_JOIN)
+        // either. The peer has those already if its data failed a checksum, so they are left out.
         let mapping = matches!(option, Mptcp::Dss(Dss { mapping: Some(_), .. }));
         let signal = if mapping {
             Signal::None

@@ -45,7 +45,7 @@ fn an_override_displaces_what_contradicts_it() {
     assert_eq!((s.bytes, s.duration.0), (true, 9_000_000_000));
 }
 
-/// The file has the fault without the override, too.
+/// A fault that the file has without the override is not blamed on the override.
 #[test]
 fn a_fault_beside_an_override_is_the_files_own() {
     let text = "[transfer]\nbytes = '1 MB'\nduration = '1 s'\n[[path]]";

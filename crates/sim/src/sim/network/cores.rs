@@ -24,7 +24,7 @@ struct Host {
 
 #[derive(Clone, Debug, Default)]
 struct Core {
-    /// The work of this core while it carried each connection, by the number of the connection.
+    /// For each connection, by its number: the work that this core did for it.
     carried: Vec<Carried>,
     /// When the core has handled all segments that wait for it.
     free: u64,

@@ -35,7 +35,7 @@ impl Composing<'_> {
         if w.paths.rows[id].can_send {
             w.paths.look(now, id, w.timers);
         }
-        // Only one subflow can send, and no data waits to be sent again: skip the scheduler.
+        // Only one subflow can send, and no data has to be sent again: the scheduler has no choice.
         let simply = w.fast.flows_simply() && w.send.reinjections().is_empty() && !w.send.has_copies();
         if simply { self.flow_on(now, id) } else { self.poll_data(now, true) }
     }
@@ -149,9 +149,9 @@ impl Composing<'_> {
         self.w.fast.is_on() && self.recv.has_fixed_buffer() && !self.distribution.counts_bursts() && !validated
     }
 
-    /// An acknowledgement on `id` of a quiet connection. What it says beside numbers does not
-    /// change while nothing but predicted segments arrives: they leave no hole, are no duplicates,
-    /// and are marked as those before (`Subflow::expects`).
+    /// An acknowledgement on `id` of a quiet connection. While only predicted segments arrive, two
+    /// acknowledgements differ in their numbers only, since predicted segments leave no hole, are
+    /// no duplicates and have the ECN marks of those before (`Subflow::expects`).
     #[inline(always)]
     pub fn next_acknowledgement(&mut self, now: Instant, id: SubflowId) -> Outgoing {
         let basis =
@@ -179,10 +179,10 @@ impl Composing<'_> {
         outgoing
     }
 
-    /// A segment of `len` octets was sent on `id`. Whether it ends a burst of several, and is to
-    /// say so: the burst is as long as Linux makes a packet for segmentation offload
-    /// (`tcp_tso_autosize`: what is paced in a millisecond, two segments at least), or the window
-    /// has no room for another.
+    /// Counts a segment of `len` octets that was sent on `id`. Returns true if it ends a burst and
+    /// must have PSH: the burst is as long as a packet that Linux makes for segmentation offload
+    /// (`tcp_tso_autosize`: what is paced in a millisecond, at least two segments), or the window
+    /// has no room for another segment.
     #[cold]
     fn ends_burst(&mut self, now: Instant, id: SubflowId, len: u32) -> bool {
         let queued = self.w.paths.members[id].ahead.octets() > 0;

@@ -1,4 +1,5 @@
-//! Tests of [`Composing`](super::Composing) over the parts of a connection, without the connection.
+//! Tests of [`Composing`](super::Composing). They build the parts of a connection that it borrows,
+//! without a `Connection`.
 
 use crate::config::Config;
 use crate::event::SendKind;

@@ -134,7 +134,8 @@ impl Paths {
         self.active().filter(|(s, m)| s.state != State::Closed && !m.is_half_open()).count() >= limit
     }
 
-    /// The oldest half-open join, if there are so many that it must make room for another one.
+    /// The oldest half-open join if their number has reached the limit: it must make room for a new
+    /// one.
     pub fn crowded_out(&mut self) -> Option<SubflowId> {
         // Remove the joins dropped before. A join dropped now keeps its number until the driver has
         // seen the event.

@@ -1,4 +1,5 @@
-//! Tests of [`Receiving`] over the parts of a connection, without the connection.
+//! Tests of [`Receiving`](super::Receiving). They build the parts of a connection that it borrows,
+//! without a `Connection`.
 
 use super::Refusal;
 use crate::config::Config;

@@ -100,7 +100,8 @@ impl Receiving<'_> {
             let mapped = data.wrapping_sub(start.0.wrapping_sub(at.0));
             let dsn = k.peer_first_dsn.wrapping_add(mapped);
             let pseudo = dss_pseudo_header(dsn, m.ssn, m.len);
-            // Others are noted with the mapping.
+            // Here only a mapping of exactly this payload. The checksum of a longer mapping was
+            // stored with the mapping and is tested when all of its payload has arrived.
             if let Some(c) = m.checksum.filter(|_| at == start && mapped_end == end) {
                 let valid = pseudo.plus(Sum(c)).plus(sum).is_valid();
                 broken = (!valid).then_some(Broken { seq: at, data: mapped });

@@ -65,7 +65,8 @@ impl Sender {
         }
     }
 
-    /// The rate at which Linux would pace (`tcp_update_pacing_rate`): two windows a round trip while cwnd is below half of ssthresh,
+    /// The rate at which Linux would pace (`tcp_update_pacing_rate`): two windows a round trip while
+    /// cwnd is below half of ssthresh,
     /// 1.2 afterwards; octets per second, [`UNLIMITED`] before the first round-trip sample.
     ///
     /// A controller that paces says it itself.
