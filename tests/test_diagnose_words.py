@@ -229,7 +229,8 @@ FAST = 2 * PATH.format("700 Mbit/s", "5 ms", "")
             + PATH.format("300 Mbit/s", "25 ms", ""),
             say.HOST_REMEDIES_AND_CORES(),
         ),
-        # The application writes 70 Mbit/s, and the core can send that: a lower cost per segment would not raise the goodput.
+        # The application writes 70 Mbit/s, and the core can send that: with a lower cost per segment the
+        # goodput would be the same.
         (
             "[connection]\nprotocol = 'tcp'\n[transfer]\nduration = '3 s'\non = '1 s'\noff = '0 s'\n"
             "rate = '70 Mbit/s'\n[host]\ncost = '100 us'\n" + PATH.format("500 Mbit/s", "5 ms", ""),
