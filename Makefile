@@ -113,7 +113,7 @@ lint-rust: $(VENV)/tools
 	$(STACK_DOCS)
 	$(PY) tools/public-items --check
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile lab --no-deps --locked --package anabranch-capture --package anabranch-measures --package anabranch-packetdrill \
-		--package anabranch-pcap --package anabranch-sim --package anabranch-torture --package anabranch-wifi --document-private-items
+		--package anabranch-pcap --package anabranch-scenario --package anabranch-sim --package anabranch-torture --package anabranch-wifi --document-private-items
 
 lint-python: $(VENV)/tools
 	$(PY) -m ruff check .

@@ -48,7 +48,7 @@ def test_every_record_has_its_sections_and_stands_in_the_index() -> None:
 def test_paths_that_a_page_names_exist(page: str) -> None:
     names = [name for name in NAMED.findall(text(page)) if not re.search(r"KIND|NAME|NNNN", name)]
     # The how-to section about keys names a file relative to this directory.
-    places = (ROOT, ROOT / "crates/sim/src/scenario")
+    places = (ROOT, ROOT / "crates/scenario/src")
     assert [name for name in names if not any((place / name).exists() for place in places)] == []
 
 

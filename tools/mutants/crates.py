@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 # Crates of the laboratory that can be mutated.
-LABORATORY = ("capture", "measures", "pcap", "sim", "wifi")
+LABORATORY = ("capture", "measures", "pcap", "scenario", "sim", "wifi")
 
 # Arguments of cargo for each test program: unit tests of a crate, and its integration tests
 # (`-it`).

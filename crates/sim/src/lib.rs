@@ -1,4 +1,4 @@
-//! Scenarios, and the simulator that runs them in virtual time.
+//! The simulator, which runs scenarios in virtual time.
 //!
 //! A run in Rust: read a scenario, run it, take a figure of its summary.
 //!
@@ -20,9 +20,9 @@
 //! # Ok::<(), anabranch_sim::scenario::Error>(())
 //! ```
 //!
-//! - [`scenario`]: from TOML to a validated description of a run
+//! - [`scenario`]: the crate of scenarios, from TOML to a validated description of a run
+//! - [`algorithms`]: the algorithms that scenarios may name, including registered ones
 //! - [`sim`]: the discrete-event simulator
-//! - [`algorithms`]: the algorithms that scenarios may name, a stranger's among them
 //! - [`legacy`]: the multipath TCP of 2011 that the papers measured
 //! - [`summary`]: the summary object of a run
 //! - [`mod@run`]: one run from a scenario to its results
@@ -31,11 +31,11 @@
 #![allow(rustdoc::private_intra_doc_links)]
 #![deny(rustdoc::broken_intra_doc_links)]
 
-pub mod algorithms;
 pub mod legacy;
 pub mod run;
-pub mod scenario;
 pub mod sim;
 pub mod summary;
 
+pub use anabranch_scenario as scenario;
+pub use anabranch_scenario::algorithms;
 pub use run::{Run, run};

@@ -14,13 +14,13 @@ use anabranch_measures::series::Series;
 use serde_json::Value;
 
 use crate::legacy;
-use crate::scenario::{Connection, Protocol, Scenario, Stack};
 use crate::sim;
 use crate::sim::packet::{CLIENT, SERVER};
 use crate::sim::tap::Taps;
 use crate::sim::trace::Sink;
 use crate::sim::world::{End, Progress, World};
 use crate::summary::summary;
+use anabranch_scenario::{Connection, Protocol, Scenario, Stack};
 
 /// What a run gives.
 #[derive(Debug)]
@@ -368,7 +368,7 @@ fn told(info: &PanicHookInfo<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::parse;
+    use anabranch_scenario::parse;
 
     fn many(connections: usize, paths: usize, protocol: &str) -> Scenario {
         let path = "[[path]]\nrate = \"1 Gbit/s\"\n".repeat(paths);

@@ -12,9 +12,9 @@ use anabranch_stack::event::EndReason;
 use anabranch_wifi::high::Counts;
 use serde_json::{Map, Value, json};
 
-use crate::scenario::{Link, Protocol, Scenario};
 use crate::sim::network::Work;
 use crate::sim::world::{End, Outcome};
+use anabranch_scenario::{Link, Protocol, Scenario};
 
 /// The summary of `outcome`; `wall_s` is the engine's time in seconds.
 pub fn summary(scenario: &Scenario, outcome: &Outcome, wall_s: f64) -> Value {

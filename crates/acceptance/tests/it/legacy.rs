@@ -1,11 +1,11 @@
 //! The rules of the 2011 model (`crates/sim/src/legacy/rules.md`, numbered as there), each at exact
 //! times.
 
-use anabranch_sim::legacy::controller::{Controller, Share, alpha};
+use anabranch_sim::legacy::controller::{Share, alpha, cut, growth};
 use anabranch_sim::legacy::receiver::{Answer, Data, Place, Receiver};
 use anabranch_sim::legacy::sender::{Ack, Sender, Why};
 use anabranch_sim::legacy::subflow::Phase;
-use anabranch_sim::legacy::{Model, Recovery, near, option, wire_len};
+use anabranch_sim::legacy::{Controller, Model, Recovery, near, option, wire_len};
 use anabranch_sim::sim::rng::Rng;
 
 use crate::support::{MS, S, close};
@@ -431,8 +431,8 @@ fn alpha_on_worked_numbers() {
 #[test]
 fn the_compensator_never_grows_faster_than_a_single_flow() {
     let (w, total, a) = (10.0, 12.0, 3.0);
-    assert_eq!(Controller::LinkedIncreases.growth(w, total, a), 0.25);
-    assert_eq!(Controller::RttCompensator.growth(w, total, a), 0.1);
+    assert_eq!(growth(Controller::LinkedIncreases, w, total, a), 0.25);
+    assert_eq!(growth(Controller::RttCompensator, w, total, a), 0.1);
 }
 
 /// 7/8 of zero and 1/8 of 16 is 2; then 7/8 of 2 and 1/8 of 16.0625.
@@ -462,14 +462,14 @@ fn the_threshold_is_two_segments_from_the_first_cut_on() {
 
 #[test]
 fn a_window_is_never_cut_below_one_segment() {
-    for (controller, window, total, cut) in [
+    for (controller, window, total, expected) in [
         (Controller::Uncoupled, 9.0, 20.0, 4.5),
         (Controller::RttCompensator, 1.5, 20.0, 1.0),
         (Controller::LinkedIncreases, 3.0, 20.0, 1.5),
         (Controller::FullyCoupled, 30.0, 40.0, 10.0),
         (Controller::FullyCoupled, 15.0, 40.0, 1.0),
     ] {
-        assert_eq!(controller.cut(window, total), cut, "{controller:?}");
+        assert_eq!(cut(controller, window, total), expected, "{controller:?}");
     }
 }
 

@@ -1,5 +1,5 @@
 //! Each preset of a link that varies by itself, beside the numbers of its sources: rates,
-//! round-trip times and what one TCP makes of it. `crates/sim/src/scenario/measured.toml` has these
+//! round-trip times and what one TCP makes of it. `crates/scenario/src/measured.toml` has these
 //! numbers, and `tools/link-statistics` shows them for docs/links.md, over as many hours.
 
 use anabranch_sim::scenario::{Direction, Link, measured, presets};

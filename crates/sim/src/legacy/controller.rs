@@ -3,18 +3,7 @@
 //! w is the window of the subflow concerned, W the sum of the windows of all subflows. The papers call `RttCompensator`
 //! "Coupled".
 
-/// The model's four congestion controllers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Controller {
-    /// Each subflow grows and is cut by itself.
-    Uncoupled,
-    /// Growth and cut in proportion to the sum.
-    FullyCoupled,
-    /// Growth by alpha over the sum.
-    LinkedIncreases,
-    /// Growth by alpha over the sum, but not more than a single flow would grow.
-    RttCompensator,
-}
+use super::Controller;
 
 /// What the computation of alpha uses of a subflow.
 #[derive(Clone, Copy, Debug)]
@@ -36,28 +25,26 @@ pub fn alpha(shares: impl Iterator<Item = Share>) -> f64 {
     sum * best / (rate * rate)
 }
 
-impl Controller {
-    /// Whether growth depends on alpha.
-    pub fn uses_alpha(self) -> bool {
-        matches!(self, Self::LinkedIncreases | Self::RttCompensator)
-    }
+/// True if the growth under `controller` depends on alpha.
+pub fn uses_alpha(controller: Controller) -> bool {
+    matches!(controller, Controller::LinkedIncreases | Controller::RttCompensator)
+}
 
-    /// Rule 5.3: growth at one acknowledgement in congestion avoidance.
-    pub fn growth(self, window: f64, total: f64, alpha: f64) -> f64 {
-        match self {
-            Self::Uncoupled => 1.0 / window,
-            Self::FullyCoupled => 1.0 / total,
-            Self::LinkedIncreases => alpha / total,
-            Self::RttCompensator => (alpha / total).min(1.0 / window),
-        }
+/// Rule 5.3: growth at one acknowledgement in congestion avoidance.
+pub fn growth(controller: Controller, window: f64, total: f64, alpha: f64) -> f64 {
+    match controller {
+        Controller::Uncoupled => 1.0 / window,
+        Controller::FullyCoupled => 1.0 / total,
+        Controller::LinkedIncreases => alpha / total,
+        Controller::RttCompensator => (alpha / total).min(1.0 / window),
     }
+}
 
-    /// Rule 5.4: the window after a cut, by duplicates or timeout alike.
-    pub fn cut(self, window: f64, total: f64) -> f64 {
-        let cut = match self {
-            Self::FullyCoupled => window - total / 2.0,
-            _ => window / 2.0,
-        };
-        cut.max(1.0)
-    }
+/// Rule 5.4: the window after a cut, by duplicates or timeout alike.
+pub fn cut(controller: Controller, window: f64, total: f64) -> f64 {
+    let cut = match controller {
+        Controller::FullyCoupled => window - total / 2.0,
+        _ => window / 2.0,
+    };
+    cut.max(1.0)
 }

@@ -11,7 +11,7 @@
 
 use anabranch_measures::rng::Rng;
 
-use super::controller::{Share, alpha};
+use super::controller::{self, Share, alpha};
 use super::counts::Counts;
 use super::receiver::{FIRST_DATA, Index, Range};
 use super::subflow::{Mapping, PEER_WINDOW, Phase, Subflow};
@@ -342,12 +342,12 @@ impl Sender {
         }
         s.smoothed += SMOOTHING * (s.cwnd - s.smoothed);
         let mut factor = 1.0;
-        if self.model.controller.uses_alpha() {
+        if controller::uses_alpha(self.model.controller) {
             self.total = self.sum();
             factor = alpha(self.subflows.iter().map(|s| Share { smoothed: s.smoothed, srtt: s.rtt.srtt() }));
         }
         let s = &mut self.subflows[subflow];
-        s.cwnd += self.model.controller.growth(s.cwnd, self.total, factor);
+        s.cwnd += controller::growth(self.model.controller, s.cwnd, self.total, factor);
     }
 
     /// Reduces the congestion window and the slow-start threshold of a subflow. The model reduces
@@ -363,7 +363,7 @@ impl Sender {
         self.notes.push((subflow, Note::Cut));
         // Half the window in segments is compared with 2 * mss in octets, so the threshold is 2 * mss from the first cut on.
         s.ssthresh = ((s.cwnd as u64).min(PEER_WINDOW) / 2).max(2 * mss);
-        s.cwnd = model.controller.cut(s.cwnd, total);
+        s.cwnd = controller::cut(model.controller, s.cwnd, total);
         s.rtt.back_off();
         s.phase = Phase::Normal;
     }

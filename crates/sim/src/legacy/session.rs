@@ -20,11 +20,11 @@ use anabranch_stack::segment::Segment;
 use super::receiver::{Answer, Receiver};
 use super::sender::Sender;
 use super::{Model, wire_len};
-use crate::scenario::{Application, Extent, Scenario};
 use crate::sim::app::NEVER;
 use crate::sim::network::Network;
 use crate::sim::packet::{Packet, PacketId};
 use crate::sim::session::{Session, Slot};
+use anabranch_scenario::{Application, Extent, Scenario};
 
 mod data;
 mod handshake;

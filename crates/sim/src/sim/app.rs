@@ -21,7 +21,7 @@ pub use activity::Activity;
 
 use page::Load;
 
-use crate::scenario::{Application, Extent, Transfer};
+use anabranch_scenario::{Application, Extent, Transfer};
 
 /// Segments the application keeps ready beyond what was sent.
 const STAGING: u64 = 10;

@@ -13,7 +13,7 @@ use anabranch_stack::wire::{Error, udp};
 
 use super::content;
 use super::packet::Packet;
-use crate::scenario::{Connection, Protocol, Scenario};
+use anabranch_scenario::{Connection, Protocol, Scenario};
 
 /// The first connection's port at its server; the following connections have the following ones.
 const SERVER_PORT: u16 = 5001;

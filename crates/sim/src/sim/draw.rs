@@ -2,7 +2,7 @@
 //! arithmetic only.
 
 use super::rng::Rng;
-use crate::scenario::application::{Draw, Law};
+use anabranch_scenario::application::{Draw, Law};
 
 /// The next number.
 pub fn draw(d: &Draw, rng: &mut Rng) -> u64 {

@@ -15,7 +15,7 @@ use anabranch_stack::time::Instant;
 use super::app::NEVER;
 use super::codec::addresses;
 use super::packet::{CLIENT, SERVER};
-use crate::scenario::{PathAction, PathChange, PathManager, Scenario};
+use anabranch_scenario::{PathAction, PathChange, PathManager, Scenario};
 
 /// The paths of one connection.
 #[derive(Debug)]

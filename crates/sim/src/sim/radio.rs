@@ -12,7 +12,7 @@ use anabranch_wifi::medium::{Discard, Ends, Medium, Outcome};
 use super::link::Drop;
 use super::packet::PacketId;
 use super::routes::DirectionId;
-use crate::scenario::{Ask, Scenario};
+use anabranch_scenario::{Ask, Scenario};
 
 impl From<Discard> for Drop {
     fn from(why: Discard) -> Self {
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn the_capacity_is_that_of_the_fastest_frames_without_a_gap() {
         let text = "transfer = {}\npath = [{ wifi = { standard = '802.11a', distance = '5 m' } }]";
-        let scenario = crate::scenario::parse(text, "t", &[], None).unwrap_or_else(|e| panic!("{e}"));
+        let scenario = anabranch_scenario::parse(text, "t", &[], None).unwrap_or_else(|e| panic!("{e}"));
         let radio = Radio::new(&scenario, &|| std::ops::ControlFlow::Continue(())).expect("nobody breaks it off");
         assert_eq!((radio.capacity_bits(0, 500_000_000), radio.peak_rate(0)), (27e6, Some(54_000_000)));
     }

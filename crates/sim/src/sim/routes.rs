@@ -2,7 +2,7 @@
 
 use anabranch_measures::account::SubflowAccount;
 
-use crate::scenario::{Connection, LinkId, NodeId, Protocol, Scenario};
+use anabranch_scenario::{Connection, LinkId, NodeId, Protocol, Scenario};
 
 /// Index of a link direction: twice the link, plus one for b to a.
 pub type DirectionId = usize;

@@ -7,7 +7,7 @@ use anabranch_measures::series::Sample;
 
 use super::network::Network;
 use super::packet::PacketId;
-use crate::scenario::Scenario;
+use anabranch_scenario::Scenario;
 
 /// The three slots of a session in the event queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

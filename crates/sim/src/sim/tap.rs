@@ -12,7 +12,7 @@ use anabranch_pcap::write::{Output, Way, Writer};
 use super::codec::Codec;
 use super::packet::Packet;
 use super::routes::DirectionId;
-use crate::scenario::{Scenario, Stack};
+use anabranch_scenario::{Scenario, Stack};
 
 /// The captures of a run.
 #[derive(Debug)]

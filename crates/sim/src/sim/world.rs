@@ -19,7 +19,7 @@ use super::session::{self, Make, Slot};
 use super::stream::{Next, Stream};
 use super::tap::Taps;
 use super::trace::{Hashes, Sink, Trace, Watch};
-use crate::scenario::{Application, Ask, Change, LinkId, Scenario};
+use anabranch_scenario::{Application, Ask, Change, LinkId, Scenario};
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,7 +7,7 @@ use super::NEVER;
 use super::messages::Generator;
 use super::page::Load;
 use super::video::Player;
-use crate::scenario::{Application, Transfer};
+use anabranch_scenario::{Application, Transfer};
 
 /// The parts of a transfer that has parts.
 #[derive(Debug)]

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use anabranch_measures::items::Items;
 
 use super::NEVER;
-use crate::scenario::application::{Messages, Until};
 use crate::sim::draw::draw;
 use crate::sim::rng::Rng;
+use anabranch_scenario::application::{Messages, Until};
 
 /// Where messages come from.
 #[derive(Debug)]

@@ -8,9 +8,9 @@
 use std::collections::VecDeque;
 
 use super::NEVER;
-use crate::scenario::application::{Content, Object, Page};
 use crate::sim::draw::normal;
 use crate::sim::rng::Rng;
+use anabranch_scenario::application::{Content, Object, Page};
 
 /// Standard deviation of the logarithm of file sizes on web servers: the body of the distribution in P. Barford and M. Crovella,
 /// "Generating Representative Web Workloads for Network and Server Performance Evaluation", SIGMETRICS 1998.

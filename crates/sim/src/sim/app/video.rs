@@ -17,7 +17,7 @@ use anabranch_measures::items::{Item, Items};
 use anabranch_measures::playback::Playback;
 
 use super::NEVER;
-use crate::scenario::application::Video;
+use anabranch_scenario::application::Video;
 
 /// Segments whose throughput counts.
 const MEMORY: usize = 5;

@@ -4,7 +4,7 @@ use anabranch_stack::registry::Setting;
 
 use super::{Fate, LinkDirection, Rare};
 
-use crate::scenario::{Loss, Redraw};
+use anabranch_scenario::{Loss, Redraw};
 
 impl LinkDirection {
     fn vary(&self, u: f64) -> u64 {

@@ -1,8 +1,8 @@
 //! Changes of a link while a run goes on.
 
 use super::{LinkDirection, NEVER, Rare};
-use crate::scenario::Loss;
 use crate::sim::packet::PacketId;
+use anabranch_scenario::Loss;
 
 impl LinkDirection {
     /// The link fails: hands out everything that was in it.

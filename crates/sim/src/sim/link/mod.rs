@@ -26,7 +26,7 @@ use super::slots::{Key, NEVER};
 use policer::Policer;
 use weather::Weather;
 
-use crate::scenario::{Direction, Loss, Queue as Limit, Redraw};
+use anabranch_scenario::{Direction, Loss, Queue as Limit, Redraw};
 
 /// Why a packet did not get through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

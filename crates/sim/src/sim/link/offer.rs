@@ -4,8 +4,8 @@
 //! depends on who sends.
 
 use super::weather;
-use crate::scenario::{Change, ChangeKind, Direction, Scenario};
 use crate::sim::opportunities::{OPPORTUNITY, Opportunities};
+use anabranch_scenario::{Change, ChangeKind, Direction, Scenario};
 
 /// The direction of link number `link`, its changes, and what the weather calls it.
 fn look(scenario: &Scenario, link: usize, up: bool) -> (&Direction, Vec<&Change>, &'static str) {
@@ -86,7 +86,7 @@ pub fn delays(scenario: &Scenario, link: usize, up: bool, interval: u64, probes:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::parse;
+    use anabranch_scenario::parse;
 
     fn scenario(keys: &str) -> Scenario {
         parse(&format!("transfer = {{}}\n[[path]]\n{keys}"), "t", &[], None).expect("a scenario")

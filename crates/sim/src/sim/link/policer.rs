@@ -5,7 +5,7 @@
 //! that has no more octets than the bucket has tokens takes its octets out; any other packet is
 //! dropped and takes nothing.
 
-use crate::scenario::Direction;
+use anabranch_scenario::Direction;
 
 /// Tokens are counted in bits and billionths of a bit, so that any time and rate give a whole
 /// number of them.

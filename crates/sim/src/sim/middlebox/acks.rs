@@ -19,7 +19,7 @@ use anabranch_stack::segment::{Flags, SackBlocks};
 
 use super::super::packet::Packet;
 use super::{FlowId, Passed, flow_of};
-use crate::scenario::middlebox::Pattern;
+use anabranch_scenario::middlebox::Pattern;
 
 /// What was seen of one direction of a flow.
 #[derive(Clone, Copy, Debug, Default)]

@@ -42,7 +42,7 @@ use anabranch_stack::config::Config;
 
 use super::packet::Packet;
 use super::rng::Rng;
-use crate::scenario::middlebox::{Kind, Middlebox};
+use anabranch_scenario::middlebox::{Kind, Middlebox};
 
 /// No deadline.
 pub const NEVER: u64 = u64::MAX;

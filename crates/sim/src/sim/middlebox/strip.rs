@@ -6,7 +6,7 @@
 
 use anabranch_stack::segment::{Door, Flags, Mptcp, Options, SackBlocks, Segment, Signal};
 
-use crate::scenario::middlebox::{Kind, Segments};
+use anabranch_scenario::middlebox::{Kind, Segments};
 
 /// The segment is one of those meant.
 pub fn matches(which: Segments, segment: &Segment) -> bool {

@@ -1,8 +1,8 @@
 //! Changes of links while a run goes on: scheduled ones, and delays that follow the application.
 
 use super::{Drop, Network};
-use crate::scenario::{Change, ChangeKind, LinkId};
 use crate::sim::slots::NEVER;
+use anabranch_scenario::{Change, ChangeKind, LinkId};
 
 impl Network {
     /// A scheduled change of link `link`.

@@ -10,9 +10,9 @@ use std::collections::BinaryHeap;
 use anabranch_stack::registry::Setting;
 
 use super::Network;
-use crate::scenario::{More, NodeId, Scenario};
 use crate::sim::packet::{Packet, Transit};
 use crate::sim::routes::DirectionId;
+use anabranch_scenario::{More, NodeId, Scenario};
 
 /// The cores of a host.
 #[derive(Debug)]

@@ -30,7 +30,7 @@ use super::routes::{self, DirectionId, END, Flow, Path};
 use super::slots::{Key, NEVER, Slots};
 use super::tap::Taps;
 use super::trace::{Hashes, Kind, Trace};
-use crate::scenario::{Ask, Link, Mtu, Scenario};
+use anabranch_scenario::{Ask, Link, Mtu, Scenario};
 use cores::Hosts;
 pub use cores::Work;
 

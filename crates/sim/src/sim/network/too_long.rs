@@ -5,9 +5,9 @@
 //! came: it takes the propagation delays of these links, and is lost if one of them is down. It is neither queued nor a part of the trace.
 
 use super::{Drop, Network};
-use crate::scenario::{Mtu, Scenario};
 use crate::sim::packet::Transit;
 use crate::sim::routes::{DirectionId, TooLong};
+use anabranch_scenario::{Mtu, Scenario};
 
 /// By direction; empty if there is none.
 pub(super) fn limits(scenario: &Scenario) -> Vec<Option<Mtu>> {

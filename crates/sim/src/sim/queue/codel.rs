@@ -6,8 +6,8 @@
 //! packet is never dropped from. ECN-capable packets are marked instead of dropped (RFC 8289 3: "drop or mark").
 
 use super::Waiting;
-use crate::scenario::CodelParameters;
 use crate::sim::packet::PacketId;
+use anabranch_scenario::CodelParameters;
 
 /// Octets of a full packet: CoDel leaves a queue alone that holds no more (RFC 8289 4.4, MAXPACKET).
 const MAX_PACKET: u64 = 1514;

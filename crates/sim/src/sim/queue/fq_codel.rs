@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use super::codel::Codel;
 use super::{Waiting, take};
-use crate::scenario::{CodelParameters, FqCodelParameters};
 use crate::sim::packet::PacketId;
 use crate::sim::rng::Rng;
+use anabranch_scenario::{CodelParameters, FqCodelParameters};
 
 /// RFC 8290 4.1.3: at most so many packets are dropped at once.
 const BATCH: usize = 64;

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 
 use super::packet::{PacketId, Transit};
 use super::rng::Rng;
-use crate::scenario::{Direction, Discipline, Queue as Limit};
+use anabranch_scenario::{Direction, Discipline, Queue as Limit};
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

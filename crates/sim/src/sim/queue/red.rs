@@ -6,8 +6,8 @@
 //! grows with the average and with the packets since the last one, so that drops are spread evenly. ECN-capable packets are
 //! marked below the upper threshold and dropped above it (RFC 3168 7).
 
-use crate::scenario::RedParameters;
 use crate::sim::rng::Rng;
+use anabranch_scenario::RedParameters;
 
 /// What to do with a packet that comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

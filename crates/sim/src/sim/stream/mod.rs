@@ -34,7 +34,7 @@ use super::network::Network;
 use super::packet::{CLIENT, PacketId, SERVER};
 use super::paths::Paths;
 use super::rng::derive;
-use crate::scenario::{Protocol, Scenario, Transfer};
+use anabranch_scenario::{Protocol, Scenario, Transfer};
 
 /// Segments that a host sends in one event. More go on in the next one, at the same time: between events a run is asked whether
 /// it is to go on.

@@ -9,10 +9,10 @@ use anabranch_stack::time::Instant;
 use anabranch_stack::{Connection, IcmpError};
 
 use super::{End, Stream};
-use crate::scenario::{PathAction, PathChange};
 use crate::sim::network::Network;
 use crate::sim::packet::{CLIENT, Packet, PacketId, SERVER};
 use crate::sim::routes::TooLong;
+use anabranch_scenario::{PathAction, PathChange};
 
 impl Stream {
     /// A host does something with its interface on a path.

@@ -8,10 +8,10 @@ use anabranch_stack::registry::Need;
 use anabranch_stack::time::Instant;
 
 use super::{App, BURST, Host, Stream, events};
-use crate::scenario::{Application, Transfer};
 use crate::sim::app::NEVER;
 use crate::sim::network::Network;
 use crate::sim::packet::{CLIENT, PacketId, SERVER};
+use anabranch_scenario::{Application, Transfer};
 
 /// Where a packet has arrived: the packet, the host, its subflow.
 type Arrival = (PacketId, usize, usize);

@@ -11,8 +11,8 @@ use super::leo::step;
 use super::rates::{Rates, Source};
 use super::spells::{Breaks, length};
 use super::{Passage, SECOND, rate_of};
-use crate::scenario;
 use crate::sim::draw::{exponential, normal};
+use anabranch_scenario as scenario;
 
 /// When a failed change of cell leaves the link without service: from 0.3 to 1 s.
 const FAILED: [u64; 2] = [3 * SECOND / 10, SECOND];

@@ -11,8 +11,8 @@ use anabranch_measures::rng::Rng;
 use super::rates::{Rates, Source};
 use super::spells::{Breaks, length};
 use super::{Passage, SECOND, rate_of};
-use crate::scenario;
 use crate::sim::draw::{exponential, normal};
+use anabranch_scenario as scenario;
 
 /// How long the delay stays high after a gap.
 const SURGE: u64 = SECOND / 2;

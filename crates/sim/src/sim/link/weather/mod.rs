@@ -12,7 +12,7 @@ mod spells;
 
 use std::cell::RefCell;
 
-use crate::scenario::{self, Shape};
+use anabranch_scenario::{self, Shape};
 use cellular::Cellular;
 use leo::Leo;
 use rates::Rates;

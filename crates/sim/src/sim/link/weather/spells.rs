@@ -2,8 +2,8 @@
 
 use anabranch_measures::rng::Rng;
 
-use crate::scenario::{Outages, Spell};
 use crate::sim::draw::{exponential, normal};
+use anabranch_scenario::{Outages, Spell};
 
 use super::SECOND;
 

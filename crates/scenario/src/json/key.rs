@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::scenario::schema::{Key, Table};
+use crate::schema::{Key, Table};
 
 /// What the resolved scenario has for a key.
 pub(super) enum Resolved {

@@ -4,13 +4,13 @@ use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
 use super::{Defaults, P90, P95, Way, log_normal, outages, preset, spell};
-use crate::scenario::error::Error;
-use crate::scenario::model::{CodelParameters, Discipline, FqCodelParameters, Loss, Queue};
-use crate::scenario::reader::{Section, word};
-use crate::scenario::schema::LEO;
-use crate::scenario::units::TIME;
-use crate::scenario::weather::{Gap, Leo, Outages, Rate, Shape, Spell, Weather};
-use crate::scenario::words::LEO as LEO_PRESETS;
+use crate::error::Error;
+use crate::model::{CodelParameters, Discipline, FqCodelParameters, Loss, Queue};
+use crate::reader::{Section, word};
+use crate::schema::LEO;
+use crate::units::TIME;
+use crate::weather::{Gap, Leo, Outages, Rate, Shape, Spell, Weather};
+use crate::words::LEO as LEO_PRESETS;
 
 /// The presets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,7 +22,7 @@ pub type LinkId = usize;
 pub enum Stack {
     /// The engine.
     Anabranch,
-    /// The ns-3 model of 2011 that the papers measured ([`crate::legacy`]).
+    /// The ns-3 model of 2011 that the papers measured ([`model_2011`](crate::model_2011)).
     Legacy2011,
 }
 
@@ -399,7 +399,7 @@ pub struct Connection {
     /// The client has a cookie of the server's for Fast Open (RFC 7413), from a connection before this one.
     pub cookie: bool,
     /// Parameters of the 2011 model, if the stack is `legacy-2011`.
-    pub legacy: Option<crate::legacy::Model>,
+    pub legacy: Option<crate::model_2011::Model>,
     /// What is transferred.
     pub transfer: Transfer,
     /// The connection whose page it helps to load, by number.

@@ -14,7 +14,7 @@ use super::model::{Protocol, Transfer};
 use super::reader::{Section, whole, word};
 use super::schema::{Key, LONG_CONNECTION, PATH};
 use super::units::ratio;
-use crate::legacy::{ACK_DISCARD, CONTROLLERS, LARGEST_MSS, Model, RECOVERIES};
+use crate::model_2011::{ACK_DISCARD, CONTROLLERS, LARGEST_MSS, Model, RECOVERIES};
 
 /// Parameters of a connection of the model; those of the engine stay at their defaults.
 pub(super) fn read(section: &Section<'_>, protocol: Protocol, known: &Registries) -> Result<(Config, Model), Error> {
@@ -109,7 +109,7 @@ pub(super) fn check_transfer(transfer: &Transfer) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::super::{Loss, Redraw, Stack, parse};
-    use crate::legacy::{CONTROLLERS, Controller, RECOVERIES, Recovery};
+    use crate::model_2011::{CONTROLLERS, Controller, RECOVERIES, Recovery};
 
     fn read(rest: &str) -> Result<super::super::Scenario, String> {
         let text = format!("stack = 'legacy-2011'\n{rest}\n[transfer]\n[[path]]\n[[path]]\nloss = '1 %'");

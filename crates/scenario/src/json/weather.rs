@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::scenario::weather::{Cellular, Leo, Outages, Rate, Shape, Spell, Weather};
+use crate::weather::{Cellular, Leo, Outages, Rate, Shape, Spell, Weather};
 
 pub(super) fn describe(weather: &Weather) -> Value {
     match weather {

@@ -128,7 +128,7 @@ fn each_key_has_a_meaning_that_a_sentence_can_begin_with() {
 #[test]
 fn the_keys_of_a_connection_reach_other_drivers_or_are_refused_by_name() {
     let known = crate::algorithms::registered();
-    let read = |text: &str| crate::scenario::connection_config(text, &known);
+    let read = |text: &str| crate::connection_config(text, &known);
     for table in TABLES.iter().filter(|table| table.name == "connection") {
         for key in table.keys() {
             let said = read(&format!("{} = {{ none = 1 }}", key.name)).expect_err(key.name).to_string();

@@ -44,14 +44,14 @@ pub(super) fn config(section: &Section<'_>, protocol: Protocol, known: &Registri
 /// those of a scenario. `known` has the algorithms that may be named.
 ///
 /// ```
-/// use anabranch_sim::algorithms::registered;
-/// use anabranch_sim::scenario::connection_config;
+/// use anabranch_scenario::algorithms::registered;
+/// use anabranch_scenario::connection_config;
 ///
 /// let config = connection_config("scheduler = 'blest'\nsend_buffer = '1 MB'", &registered())?;
 /// assert_eq!((config.scheduler.name(), config.send_buffer), ("blest", Some(1_000_000)));
 /// let error = connection_config("path_manager = 'full-mesh'", &registered()).unwrap_err();
 /// assert!(error.to_string().starts_with("connection.path_manager: only the simulator carries it out"));
-/// # Ok::<(), anabranch_sim::scenario::Error>(())
+/// # Ok::<(), anabranch_scenario::Error>(())
 /// ```
 ///
 /// # Errors

@@ -8,7 +8,7 @@ use super::Default::{Absent, Of, Profile, Required, Text};
 use super::Value::{Algorithm, Code, Field, In, Name, Words};
 use super::transport::{ACKNOWLEDGEMENTS, BUFFERS, LIFETIME, OPTIONS, WINDOW};
 use super::{Draw, Key, PATH_CHANGE, Part, RATIO, TRANSFER, key, names};
-use crate::legacy::ACK_DISCARD;
+use crate::model_2011::ACK_DISCARD;
 
 static ALGORITHMS: &[Key] = &[
     key(

@@ -19,7 +19,7 @@ use super::model::{Connection, More, Node, PathChange, Protocol, Scenario};
 use super::schema::{CONNECTION, Default as Usual, NODE, PATH_CHANGE, Table, Value as Shape};
 use super::si::Si;
 use super::words::{ACTIONS, ENDS, POLICIES, PROTOCOLS, STACKS};
-use crate::legacy::{CONTROLLERS, Model, RECOVERIES};
+use crate::model_2011::{CONTROLLERS, Model, RECOVERIES};
 
 impl Scenario {
     /// Everything the run depends on, as JSON.

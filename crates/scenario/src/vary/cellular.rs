@@ -4,12 +4,12 @@ use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
 use super::{Defaults, P90, P95, Way, log_normal, outages, preset, spell};
-use crate::scenario::error::Error;
-use crate::scenario::model::{Discipline, Loss, Queue};
-use crate::scenario::reader::Section;
-use crate::scenario::schema::CELLULAR;
-use crate::scenario::weather::{Cellular, Outages, Rate, Shape, Weather};
-use crate::scenario::words::CELLULAR as CELLULAR_PRESETS;
+use crate::error::Error;
+use crate::model::{Discipline, Loss, Queue};
+use crate::reader::Section;
+use crate::schema::CELLULAR;
+use crate::weather::{Cellular, Outages, Rate, Shape, Weather};
+use crate::words::CELLULAR as CELLULAR_PRESETS;
 
 /// The presets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

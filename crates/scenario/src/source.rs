@@ -13,14 +13,14 @@ use crate::algorithms::registered;
 /// The text of a scenario, with the overrides, the seed and the algorithms to read it with.
 ///
 /// ```
-/// use anabranch_sim::scenario::Source;
+/// use anabranch_scenario::Source;
 ///
 /// let text = "transfer = { bytes = '1 MB' }\npath = [{ rate = '10 Mbit/s', delay = '20 ms' }]";
 /// let scenario = Source::new(text).set("connection.controller", "cubic").seed(7).read()?;
 /// assert_eq!(scenario.connections[0].config.controller.name(), "cubic");
 /// let error = Source::new(text).named("mine.toml").set("connection.controller", "cubik").read().unwrap_err();
 /// assert!(error.to_string().starts_with("mine.toml: connection.controller (from --set or set()): unknown controller \"cubik\""));
-/// # Ok::<(), anabranch_sim::scenario::Error>(())
+/// # Ok::<(), anabranch_scenario::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Source<'a> {

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::key::Resolved::{self, Nothing};
 use super::key::{in_order, named};
 use super::{name_of, with};
-use crate::scenario::application::{Application, Content, Draw, Extent, Law, Messages, Object, Until, Video};
-use crate::scenario::model::Transfer;
-use crate::scenario::schema::{self, TRANSFER};
-use crate::scenario::si::Si;
-use crate::scenario::words::DIRECTIONS;
+use crate::application::{Application, Content, Draw, Extent, Law, Messages, Object, Until, Video};
+use crate::model::Transfer;
+use crate::schema::{self, TRANSFER};
+use crate::si::Si;
+use crate::words::DIRECTIONS;
 
 type Values = Vec<(&'static str, Value)>;
 

@@ -8,14 +8,14 @@ use sha2::{Digest, Sha256};
 use super::key::Resolved::{self, Fields, Nothing};
 use super::key::{in_order, named};
 use super::{more, name_of, weather, with};
-use crate::scenario::middlebox::{Middlebox, describe};
-use crate::scenario::model::{
+use crate::middlebox::{Middlebox, describe};
+use crate::model::{
     Change, ChangeKind, CodelParameters, Direction, Discipline, Link, Loss, Mtu, Queue, Redraw, Scenario, Trace,
 };
-use crate::scenario::schema::{self, Key, MOST_BYTES, MOST_PACKETS, PATH, ending};
-use crate::scenario::si::Si;
-use crate::scenario::wifi;
-use crate::scenario::words::{BOX_ENDS, STATES, WAYS};
+use crate::schema::{self, Key, MOST_BYTES, MOST_PACKETS, PATH, ending};
+use crate::si::Si;
+use crate::wifi;
+use crate::words::{BOX_ENDS, STATES, WAYS};
 
 fn value(value: impl Si) -> Resolved {
     Resolved::Value(value.si())

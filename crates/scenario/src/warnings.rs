@@ -6,7 +6,7 @@ use anabranch_wifi::rate::Choice;
 
 use super::model::{Connection, Direction, Discipline, Link, Protocol, Scenario};
 use super::units::TIME;
-use crate::legacy::{ACK_DISCARD, Recovery};
+use crate::model_2011::{ACK_DISCARD, Recovery};
 
 impl Scenario {
     /// The warnings, one line each.

@@ -9,8 +9,13 @@
 //! reader (`reader`); the tables of a document, each in a module of its own; whole documents
 //! (`parse`, `source`, `template`) and what is said of a scenario (`json`, `warnings`).
 //! `tests/test_layers_rust.py` checks the layers.
+#![forbid(unsafe_code)]
+// Readers of these pages have the source beside them, so links may lead to private items.
+#![allow(rustdoc::private_intra_doc_links)]
+#![deny(rustdoc::broken_intra_doc_links)]
 
 mod algorithm;
+pub mod algorithms;
 pub mod application;
 mod boxes;
 mod change;
@@ -28,6 +33,7 @@ pub mod measured;
 mod memory;
 pub mod middlebox;
 mod model;
+pub mod model_2011;
 mod mtu;
 pub mod nearest;
 mod overrides;
