@@ -10,9 +10,10 @@ mod leo;
 mod rates;
 mod spells;
 
+use anabranch_scenario as scenario;
 use std::cell::RefCell;
 
-use anabranch_scenario::{self, Shape};
+use anabranch_scenario::Shape;
 use cellular::Cellular;
 use leo::Leo;
 use rates::Rates;
