@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+from anabranch.studies import drawing as figures
 from anabranch.studies import result, run
 from anabranch.studies.base import Data, Entry, Study
 from figure_texts import assert_fits, assert_logarithmic_axes_can_be_read
@@ -20,11 +21,11 @@ def quick_data(study: Study, directory: Path) -> Data:
     task = run.Task(study, quick=True)
     opened = run.stores(task, directory, task.plans(), "python")
     run.execute(opened)
-    drawing = run.Drawing(task, opened)
+    drawing = figures.Drawing(task, opened)
     data = drawing.finish()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "drawn", _kept(run.drawn))
-        drawing.files = {name: run.draw(study, name, data, ("svg",)) for name in task.figures}
+        patch.setattr(figures, "drawn", _kept(figures.drawn))
+        drawing.files = {name: figures.draw(study, name, data, ("svg",)) for name in task.figures}
     found = result.finished(task, opened, drawing, directory, started=time.monotonic())
     assert found.report is not None
     assert found.sentences
@@ -55,7 +56,7 @@ def assert_figures_fit(study: Study, data: Data, *names: str) -> None:
     Also asserts that logarithmic axes can be read.
     """
     for name in names:
-        figure = _FIGURES.get((study.name, name)) or run.drawn(study, name, data)
+        figure = _FIGURES.get((study.name, name)) or figures.drawn(study, name, data)
         assert_logarithmic_axes_can_be_read(figure, assert_fits(figure))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core, studies
-from anabranch.studies import models, page, panels, run, words
+from anabranch.studies import drawing, models, page, panels, run, words
 from anabranch.studies.alheid_2014_aina import names
 from anabranch.studies.alheid_2014_aina import text as aina_text
 from anabranch.studies.alheid_2014_sims import text as sims_text
@@ -44,7 +44,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
 @pytest.fixture(scope="module")
 def report(data: Data) -> str:
     made = {name: spec.make(data) for name, spec in AINA.tables.items() if not spec.full}
-    figures = {"fig-10": run.draw(AINA, "fig-10", data, ["svg"])["svg"].decode()}
+    figures = {"fig-10": drawing.draw(AINA, "fig-10", data, ["svg"])["svg"].decode()}
     command = ["anabranch", "study", NAME, "--quick", "--out", "my study"]
     return page.page(AINA, data, made, figures, Provenance.here(), command=command, seconds=1.0)
 
@@ -291,7 +291,7 @@ def test_the_command_under_a_figure_makes_it_again(command: Command, here: Path,
 
 
 def test_a_figure_is_the_same_bytes_each_time(data: Data) -> None:
-    first, second = (run.draw(AINA, "fig-5", data, ["svg", "pdf", "png"]) for _ in range(2))
+    first, second = (drawing.draw(AINA, "fig-5", data, ["svg", "pdf", "png"]) for _ in range(2))
     assert first == second
     assert b"Type3" not in first["pdf"]  # which publishers refuse
 
@@ -348,7 +348,7 @@ def test_the_quick_study_answers_with_its_report(command: Command, here: Path) -
     assert done.out.endswith(f"report   {Path('out') / 'report.html'}\n")
     task = run.Task(AINA, quick=True)
     files = {file.name for file in (here / "out" / "figures").iterdir()}
-    assert files == {f"{name}.{kind}" for name in task.figures for kind in run.KINDS}
+    assert files == {f"{name}.{kind}" for name in task.figures for kind in drawing.KINDS}
     assert {file.stem for file in (here / "out" / "tables").iterdir()} == set(task.tables)
     found = Page((here / "out" / "report.html").read_text(encoding="utf-8"))
     assert len(found.loads) == len(task.figures)

@@ -123,7 +123,7 @@ impl<'a> Section<'a> {
 
     /// The value of `key`, if it is given.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
-        debug_assert!(self.keys.contains(key), "{key} is read but not listed for {}", self.keys.written);
+        assert!(self.keys.contains(key), "{key} is read but not listed for {}", self.keys.written);
         self.table.get(key)
     }
 

@@ -87,6 +87,7 @@ def _study(
     """Run a study, answer with its sentences, then with the names of its files."""
     from anabranch.studies import result
     from anabranch.studies import run as steps
+    from anabranch.studies.drawing import Drawing
 
     started = time.monotonic()
     try:
@@ -94,7 +95,7 @@ def _study(
     except result.StudyError as error:
         raise click.UsageError(str(error)) from None
     opened = steps.stores(task, out, task.plans(), command_line())
-    drawing = steps.Drawing(task, opened)
+    drawing = Drawing(task, opened)
     with interrupt.raising():
         try:
             drawing.start()

@@ -17,6 +17,7 @@ from anabranch.sentences.nearest import hint
 from anabranch.studies import find, names
 from anabranch.studies import run as steps
 from anabranch.studies.base import Data, Study, Table
+from anabranch.studies.drawing import Drawing
 from anabranch.sweeps.results import Sweep
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def study(
 def _made(task: steps.Task, folder: Path, progress: "Callable[[State], None] | None") -> StudyResult:
     started = time.monotonic()
     opened = steps.stores(task, folder, task.plans(), "python")
-    drawing = steps.Drawing(task, opened)
+    drawing = Drawing(task, opened)
     drawing.start()
     with bar(progress, task.study.name) as shown:
         steps.execute(opened, shown, drawing.over)
@@ -176,7 +177,7 @@ def asked(name: str, *, quick: bool, only: Sequence[str]) -> steps.Task:
 def finished(
     task: steps.Task,
     opened: "Mapping[str, Store]",
-    drawing: steps.Drawing,
+    drawing: Drawing,
     folder: Path,
     *,
     started: float,

@@ -1,11 +1,8 @@
 """Running a study and writing its directory."""
 
-import contextlib
 import json
-import queue
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +11,7 @@ from anabranch.execution.progress import State
 from anabranch.results.directory import ResultError, dump
 from anabranch.results.result_kinds import MARKS, STUDY
 from anabranch.studies.base import Data, FigureSpec, Study, Table, TableSpec
+from anabranch.studies.drawing import KINDS, draw
 from anabranch.sweeps.document import read
 from anabranch.sweeps.execute import make
 from anabranch.sweeps.piece import write_whole
@@ -24,15 +22,11 @@ from anabranch.sweeps.store import Store
 if TYPE_CHECKING:
     import os
 
-    from matplotlib.figure import Figure
-
-    from anabranch.sweeps.data import SweepData
     from anabranch.sweeps.task import Record
 
 MARKER = "study.json"
 REPORT = "report.html"
 SWEEPS, TABLES, FIGURES = "sweeps", "tables", "figures"
-KINDS = ("svg", "png", "pdf")
 
 
 @dataclass(frozen=True)
@@ -156,60 +150,6 @@ def execute(
             over(name)
 
 
-class Drawing(threading.Thread):
-    """Closes each sweep that has been run, and draws the figures that need no other, while the next sweep is run.
-
-    The engine leaves Python free, so this takes what would else be done when all sweeps are over.
-
-    Attributes
-    ----------
-    data : Data
-        The sweeps so far; all of them after `finish`.
-    files : dict
-        Files of a figure by kind, by the figure's name.
-    """
-
-    def __init__(self, task: Task, opened: Mapping[str, Store]) -> None:
-        super().__init__(daemon=True)
-        self._sweeps: dict[str, SweepData] = {}
-        self.data = Data(task.study, self._sweeps, task.quick)
-        self.files: dict[str, dict[str, bytes]] = {}
-        self._task = task
-        self._opened = opened
-        self._over = queue.SimpleQueue[str | None]()
-
-    def over(self, sweep: str) -> None:
-        """All runs of `sweep` are there."""
-        self._over.put(sweep)
-
-    def run(self) -> None:
-        """What fails is done, and fails, again when its turn comes, where it can be told."""
-        name: str | None = ""
-        while name is not None:
-            with contextlib.suppress(Exception):
-                if name:
-                    self._close(name)
-                for figure in self._task.figures:
-                    needs = self._task.needs(self._task.study.figures[figure])
-                    if figure not in self.files and all(sweep in self._sweeps for sweep in needs):
-                        self.files[figure] = draw(self._task.study, figure, self.data, KINDS)
-            name = self._over.get()
-
-    def finish(self) -> Data:
-        """Wait for what has been begun, and close the sweeps that are left."""
-        if self.is_alive():
-            self._over.put(None)
-            self.join()
-        for name in self._opened:
-            self._close(name)
-        return self.data
-
-    def _close(self, name: str) -> None:
-        if name not in self._sweeps:
-            self._sweeps[name] = self._opened[name].finish()
-            self._opened[name].close()
-
-
 SUFFIXES = {"markdown": "md", "latex": "tex"}
 """Ends of the names of tables in these forms."""
 
@@ -241,30 +181,6 @@ def products(
         for kind, content in files.items():
             write_whole(folder / FIGURES / f"{name}.{kind}", content)
         yield name, folder / FIGURES / f"{name}.svg", files["svg"].decode()
-
-
-def draw(study: Study, name: str, data: Data, kinds: Iterable[str]) -> dict[str, bytes]:
-    """The figure `name` as files of several kinds; the same bytes each time."""
-    from matplotlib import style as looks
-
-    from anabranch.plots.files import octets
-    from anabranch.plots.style import RC
-
-    with looks.context(["default", RC | {"font.size": 9}]):
-        figure = drawn(study, name, data)
-        return {kind: octets(figure, kind, 150) for kind in kinds}
-
-
-def drawn(study: Study, name: str, data: Data) -> "Figure":
-    """The figure `name`, laid out once for all kinds of files."""
-    from matplotlib.figure import Figure as Canvas
-
-    from anabranch.plots import fit
-
-    figure = Canvas(layout=fit.Fitted())
-    study.figures[name].draw(data, figure)
-    fit.settle(figure)
-    return figure
 
 
 def write_report(

@@ -239,22 +239,29 @@ mod tests {
         }
     }
 
-    /// Whoever adds a key to scenarios has to say here, or there, what may be drawn for it.
+    /// A key that no scenario up to number 6000 has is not drawn: draw it, or name it here.
     #[test]
     fn every_key_of_a_scenario_is_drawn_and_stays() {
-        // Bytes are one of the other ways in which runs are repeated.
+        // `run.rs` repeats some runs with `bytes`, whatever the scenario.
         const ELSEWHERE: &[&str] = &["bytes"];
+        // Presets of links that vary are drawn whole.
+        const WHOLE: &[&str] = &["leo", "cellular"];
+        let mut missing: BTreeSet<(&str, &str)> = schema::TABLES
+            .iter()
+            .filter(|table| !WHOLE.contains(&table.name))
+            .flat_map(|table| table.keys().map(|key| (table.name, key.name)))
+            .filter(|(table, key)| *table != "root" || !ELSEWHERE.contains(key))
+            .collect();
+        assert!(missing.len() > 100);
         let mut drawn = BTreeSet::new();
         for number in 0..6000 {
-            keys(&Value::Table(draw(number).unwrap().document), &mut drawn);
-        }
-        // Presets of links that vary are drawn whole.
-        let whole = ["leo", "cellular"];
-        for table in schema::TABLES.iter().filter(|table| !whole.contains(&table.name)) {
-            for key in table.keys().filter(|key| !(table.name == "root" && ELSEWHERE.contains(&key.name))) {
-                assert!(drawn.contains(key.name), "{} of {} is not drawn", key.name, table.written);
+            if missing.is_empty() {
+                return;
             }
+            keys(&Value::Table(draw(number).unwrap().document), &mut drawn);
+            missing.retain(|(_, key)| !drawn.contains(*key));
         }
+        assert!(missing.is_empty(), "tables and keys that are not drawn: {missing:?}");
     }
 
     #[test]
