@@ -56,6 +56,13 @@ def test_a_link_misspelt_is_asked_about(command: Command, path: str, meant: str)
     assert f'did you mean "{meant}"?' in done.err
 
 
+def test_a_wireless_path_without_a_distance_is_no_misspelt_link(command: Command) -> None:
+    done = command("recommend", "--path", "wifi 11g 54")
+    assert done.status == 2
+    assert "did you mean" not in done.err
+    assert '"wifi STANDARD RATE, DISTANCE"' in done.err
+
+
 def test_what_is_tried_can_be_chosen() -> None:
     what = choices(SMALL, only=["olia", "coupled", "judge=none"], without=["scheduler=linux", "redundant"])
     assert what.names["controller"] == ("coupled", "olia")

@@ -236,6 +236,8 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("mahimahi", "5\n4\n", (), "line 2: 4 comes after 5"),
         ("mahimahi", "5\n-4\n", (), "line 2: -4 is negative"),
         ("mahimahi", "5\n4294967296\n", (), "line 2: 4294967296 ms is later than the last allowed stamp"),
+        ("mahimahi", "5\n60000\n", ("--from", "5 s", "--length", "1 s"), "f.csv: no stamp from 5 s to 6 s; the whole"),
+        ("mahimahi", "5\n60000\n", ("--from", "2 min"), "f.csv: no stamp from 120 s on; the whole trace lasts 60 s"),
         ("ping", "PING a (192.0.2.1)\n--- a ping statistics ---\n", (), 'no line with "icmp_seq=" and "time="'),
         ("mahimahi", "5\n", ("--unit", "kbit/s"), "--unit is not for --kind mahimahi, but for goodput"),
         (

@@ -440,7 +440,7 @@ def _path(text: str) -> list[str]:
     if not wireless and _is_preset(first):
         return [f"preset = {literal(first)}", *_keys(parts, radio=first.lower().startswith("wifi"))]
     if not parts or (first.startswith("wifi") and not wireless):
-        near = get_close_matches(first.lower(), _link_names(), 1)
+        near = [] if wireless else get_close_matches(first.lower(), _link_names(), 1)
         raise ScenarioError(
             (f"did you mean {literal(near[0])}? " if near else "")
             + 'a path is written "RATE, DELAY", such as "5 Mbit/s, 100 ms", or "wifi STANDARD RATE, DISTANCE", such as '

@@ -80,6 +80,9 @@ fn value(raw: &str) -> Result<Value, Error> {
     match parsed.and_then(|mut t| t.remove("x")) {
         // No key has a date as its value, so what looks like one is text.
         Some(v) if !v.is_datetime() => Ok(v),
+        None if raw.starts_with(['[', '{', '"', '\'']) && raw.contains('\n') => {
+            Err(Error::new(format!("{raw} has line breaks"), "write the value on one line"))
+        }
         None if raw.starts_with(['[', '{', '"', '\'']) => Err(Error::new(
             format!("{raw} is not a TOML value"),
             "close quotes and brackets; on a command line, put the whole value in quotes",

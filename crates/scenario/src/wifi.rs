@@ -249,11 +249,11 @@ pub(super) fn settle(links: &mut [Link]) -> Result<(), Error> {
         if !wifi.wired && l.changes.iter().any(of_wire) {
             let problem =
                 "changes of rate, delay and loss concern the wired hop behind the access point, and there is none";
-            return Err(here(Error::at(
-                "changes",
-                problem,
-                "give the path a rate or a delay, or change only its state",
-            )));
+            let remedy = match wifi.air.ad_hoc {
+                true => "change only the state of the link",
+                false => "add the key rate or delay for the wired hop, or change only the state of the link",
+            };
+            return Err(here(Error::at("changes", problem, remedy)));
         }
         let first = links[..i].iter().find(|o| o.wifi.as_ref().is_some_and(|w| w.channel == wifi.channel));
         if let Some(other) = first.filter(|o| o.wifi.as_ref().is_some_and(|w| w.air != wifi.air)) {

@@ -161,7 +161,7 @@ MAIN_CAUSE_OPEN_AT_RECEIVER = Sentence(
     "A capture at the sender shows more; only `ss -tin` on the sender tells send buffer and application apart."
 )
 MAIN_CAUSE_OPEN_AT_SENDER = Sentence(
-    "Main cause: a limit at {host}: {causes}. This capture cannot tell which; `ss -tin` on the sender can."
+    "Main cause: a limit at {host}: {causes}. This capture cannot tell which; `ss -tin` on the sender shows more."
 )
 MAIN_CAUSE_CLOSE = Sentence(
     "Main cause: {causes}. This capture does not show for certain which of these took the most time."

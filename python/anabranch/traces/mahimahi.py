@@ -1,5 +1,7 @@
 """Traces of mahimahi (Netravali et al., USENIX ATC 2015): they are what a link takes; checked here, and cut."""
 
+import math
+
 from anabranch.traces.reading import Found, TraceError, Wanted, refuse_no_table
 from anabranch.traces.writing import LONGEST
 
@@ -36,7 +38,8 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
     last = round(end - begin)
     if not piece:
         whole = f"the whole trace lasts {found[-1] / 1000:g} s; choose another part with --from and --length"
-        raise TraceError(f"{name}: no stamp in the part from {wanted.begin:g} s on; {whole}")
+        until = "on" if math.isinf(wanted.length) else f"to {wanted.begin + wanted.length:g} s"
+        raise TraceError(f"{name}: no stamp from {wanted.begin:g} s {until}; {whole}")
     if last > LONGEST * 1000:
         raise TraceError(f"{name}: lasts {last / 1000:.0f} s; a trace lasts a day at most; take a part with --length")
     # The last stamp is the length of the trace.

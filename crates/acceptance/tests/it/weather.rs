@@ -279,7 +279,9 @@ fn wrong_keys_are_told() {
         ("leo = { preset = 'starlink-roam', gap = 'lasers' }", "did you mean \"laser\"?"),
         ("leo = { preset = 'starlink-roam', phase = '20 s' }", "path[0].leo.phase"),
         ("leo = { preset = 'starlink-roam', least_down = '400 Mbit/s' }", "path[0].leo.least"),
-        ("leo = 'starlink-roam'\ncellular = 'lte-good'", "leo and cellular are both given"),
+        ("leo = 'starlink-roam'\ncellular = 'lte-good'", "path[0].leo: the link has both leo and cellular"),
+        ("preset = 'starlink'\ncellular = 'lte-good'", "remove one of the two, or the preset that sets it"),
+        ("preset = 'geo'\nleo = 'starlink-roam'", "remove it, or the preset that sets it; set the rate in leo"),
         (
             "leo = 'starlink-roam'\nrate = '5 Mbit/s'",
             "path[0].rate: not allowed beside `leo`, which sets rate and delay",

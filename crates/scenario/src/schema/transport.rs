@@ -347,7 +347,7 @@ pub(super) static LIFETIME: &[Key] = &[
             on which nothing has arrived for this time. RFC 9293 demands that the time be at \
             least two hours by default",
     )
-    .instead("the model sends nothing while there is nothing to send")
+    .instead("the model sends nothing on an idle subflow")
     .often(8, Draw::Spread(10_000, 10_000_000)),
     key(
         "keepalive_interval",

@@ -82,6 +82,8 @@ fn a_bad_override_is_told_as_such() {
     assert!(said("path[1.delay", "1 ms").contains("not a key path"));
     assert!(said("", "1 ms").contains("not a key path"));
     assert!(said("path[0].changes", "[{ at = '1 s'").contains("is not a TOML value"));
+    let lines = said("path[0].middleboxes", "[\n'nat',\n'pep',\n]");
+    assert!(lines.contains("has line breaks\n  write the value on one line"), "{lines}");
     assert!(said("path[0].delay", "10").contains("path[0].delay (from --set or set()): expected a quantity"));
     assert!(said("path.-1.delay", "1 ms").contains("not a key path"));
     let both = over(SHORT, &[("transfer.bytes", "1 MB"), ("transfer.duration", "1 s")]).unwrap_err();

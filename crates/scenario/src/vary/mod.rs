@@ -34,7 +34,8 @@ pub(super) fn read(section: &Section<'_>, way: &str) -> Result<Option<(Weather, 
     let leo = section.read("leo", |v| leo::read(v, up))?;
     let cellular = section.read("cellular", |v| cellular::read(v, up))?;
     if leo.is_some() && cellular.is_some() {
-        return Err(Error::at("leo", "leo and cellular are both given", "remove one of the two"));
+        let remedy = "remove one of the two, or the preset that sets it";
+        return Err(Error::at("leo", "the link has both leo and cellular", remedy));
     }
     let found = leo.or(cellular);
     if found.is_some() {
@@ -43,8 +44,10 @@ pub(super) fn read(section: &Section<'_>, way: &str) -> Result<Option<(Weather, 
         let clash = clash.or(section.has("wifi").then_some("wifi"));
         if let Some(key) = clash {
             let kind = if section.has("leo") { "leo" } else { "cellular" };
-            let remedy =
-                format!("remove it; set the rate in {kind} = {{ ... }} (the link's key delay adds a constant delay)");
+            let remedy = format!(
+                "remove it, or the preset that sets it; set the rate in {kind} = {{ ... }} (the link's key delay adds \
+                 a constant delay)"
+            );
             return Err(Error::at(key, format!("not allowed beside `{kind}`, which sets rate and delay"), remedy));
         }
     }

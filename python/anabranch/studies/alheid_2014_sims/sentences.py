@@ -114,8 +114,8 @@ NOTES = (
     Sentence(
         "The paper says BPSK 1/2 and 6 Mbit/s, but also 10 MHz, where BPSK 1/2 has 3 Mbit/s, and 2.6 GHz, where "
         "802.11g has no channel. It does not state the path loss exponent, the shape of the fading, the mode, queues "
-        'or the number of runs. The file scenario.toml says what was chosen for each and why. The table "Effect of '
-        'what the paper does not state" changes these choices one at a time.'
+        "or the number of runs. The file scenario.toml says what was chosen for all but the number of runs, and why. "
+        'In the full form, the table "Effect of what the paper does not state" changes these choices one at a time.'
     ),
     Sentence(
         "The paper's KB are 1000 octets, in whole packets of 1400 octets. Its utilisation is what arrived, as a share "

@@ -117,8 +117,9 @@ NOTES = (
     ),
     Sentence(
         "The paper does not state the path loss exponent, the shape of the fading, slots, queues, the transmit power "
-        'or the number of runs. The file scenario.toml says what was chosen for each and why. The tables "Effect of '
-        'what the paper does not state" change these choices one at a time.'
+        "or the number of runs. The file scenario.toml says what was chosen for all but the number of runs, and why. "
+        'In the full form, the tables "Effect of what the paper does not state" change these choices, except the '
+        "transmit power, one at a time."
     ),
     Sentence(
         "The paper's KB are 1024 octets, in whole packets of 1400 octets, unlike in its authors' earlier paper. All "

@@ -161,10 +161,10 @@ NOTES = (
     ),
     Sentence(
         "The paper does not state the size of the file, the queues, the variation of the delays, the segment size or "
-        'the number of runs. The scenario file says what was chosen for each and why. The table "Effect of what the '
-        'paper does not state" changes these choices one at a time. In the model as shipped, links ignore their '
-        "configured delay. Their delay varies about 24.75 ms with a standard deviation of 3.3 ms; here a uniform "
-        "variation of 23 % stands for this."
+        "the number of runs. The scenario file says what was chosen for all but the number of runs, and why. In the "
+        'full form, the table "Effect of what the paper does not state" changes these choices, except the segment '
+        "size, one at a time. In the model as shipped, links ignore their configured delay. Their delay varies about "
+        "24.75 ms with a standard deviation of 3.3 ms; here a uniform variation of 23 % stands for this."
     ),
     Sentence(
         "Future work: the paper names three scenarios and gives no parameter of the last two. Its model has only "
