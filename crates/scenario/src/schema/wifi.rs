@@ -110,7 +110,7 @@ static WIFI_OLD: &[Key] = &[
         "error_model",
         Words(names!(Model::NAMES)),
         Of(Setting::Word("table")),
-        "how the loss of frames follows from the signal-to-noise ratio. `table`: tables of bit \
+        "how the loss of frames follows from the signal-to-noise ratio. `table`: tables of frame \
             error rates. `nist`: ns-3's NIST model",
     )
     .often(20, Draw::Any),
