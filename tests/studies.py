@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from anabranch.studies import drawing as figures
 from anabranch.studies import result, run
 from anabranch.studies.base import Data, Entry, Study
+from anabranch.studies.task import Task
 from figure_texts import assert_fits, assert_logarithmic_axes_can_be_read
 
 
@@ -18,7 +19,7 @@ def quick_data(study: Study, directory: Path) -> Data:
 
     Also writes and checks all that `anabranch study NAME --quick` writes, but figures as SVG only.
     """
-    task = run.Task(study, quick=True)
+    task = Task(study, quick=True)
     opened = run.stores(task, directory, task.plans(), "python")
     run.execute(opened)
     drawing = figures.Drawing(task, opened)

@@ -14,6 +14,7 @@ import pytest
 
 import anabranch as ab
 from anabranch import _core, studies
+from anabranch.execution.child import Child, ChildEndedError
 from anabranch.studies import drawing, models, page, panels, run, words
 from anabranch.studies.alheid_2014_aina import names
 from anabranch.studies.alheid_2014_aina import text as aina_text
@@ -22,6 +23,7 @@ from anabranch.studies.alheid_2016_ict import names as ict
 from anabranch.studies.alheid_2016_ict import text as ict_text
 from anabranch.studies.base import ROOT, Data, Entry, Table
 from anabranch.studies.beside import Row, gains
+from anabranch.studies.task import Task
 from anabranch.sweeps import document
 from anabranch.sweeps.paired import Interval
 from anabranch.sweeps.provenance import Provenance
@@ -36,9 +38,15 @@ AINA = studies.find(NAME)
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the quick form."""
+    return tmp_path_factory.mktemp("study") / "out"
+
+
+@pytest.fixture(scope="module")
+def data(folder: Path) -> Data:
     """The quick form's runs."""
-    return quick_data(AINA, tmp_path_factory.mktemp("study") / "out")
+    return quick_data(AINA, folder)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +165,7 @@ def test_its_files_are_part_of_the_package() -> None:
 
 
 def test_the_full_study_has_ten_seeds_in_every_cell_and_no_invalid_one() -> None:
-    task = run.Task(AINA, quick=False)
+    task = Task(AINA, quick=False)
     for plan in task.plans().values():
         assert plan.seeds == tuple(range(1, 11))
         assert [cell.error for cell in plan.cells if cell.error] == []
@@ -290,10 +298,35 @@ def test_the_command_under_a_figure_makes_it_again(command: Command, here: Path,
     assert rows[0]["ooo_ratio_pct paper"] == "6.49"
 
 
-def test_a_figure_is_the_same_bytes_each_time(data: Data) -> None:
-    first, second = (drawing.draw(AINA, "fig-5", data, ["svg", "pdf", "png"]) for _ in range(2))
-    assert first == second
-    assert b"Type3" not in first["pdf"]  # which publishers refuse
+def test_a_figure_is_the_same_bytes_here_and_in_a_further_process(
+    data: Data, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawing, "cores", lambda: 2)
+    monkeypatch.setattr(drawing, "_FIGURES_PER_PROCESS", 1)
+    task = Task(AINA, quick=True, only=("fig-5",))
+    shared = drawing.Drawing(task, run.stores(task, folder, task.plans(), "python"))
+    shared.finish()
+    shared._share()
+    here = drawing.draw(AINA, "fig-5", data, drawing.KINDS)
+    assert shared.files == {"fig-5": here}
+    assert b"Type3" not in here["pdf"]  # which publishers refuse
+
+
+def test_figures_of_a_process_that_ends_early_are_left_to_others(
+    data: Data, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Ended(Child):
+        def ask(self, request: Any, limit: float | None = None) -> Any:
+            raise ChildEndedError(-9, late=False)
+
+    monkeypatch.setattr(drawing, "cores", lambda: 2)
+    monkeypatch.setattr(drawing, "Child", Ended)
+    task = Task(AINA, quick=True, only=("fig-5", "fig-10"))
+    opened = run.stores(task, folder, task.plans(), "python")
+    shared = drawing.Drawing(task, opened)
+    assert shared.finish().sweeps
+    shared._share()
+    assert shared.files == {}
 
 
 def test_a_directory_of_something_else_is_left_alone(command: Command, here: Path) -> None:
@@ -322,7 +355,7 @@ def test_what_two_sweeps_share_is_run_once(tmp_path: Path, monkeypatch: pytest.M
             f'scenario = "scenario.toml"\nseeds = 2\naxes = {{ mss = {sizes} }}\n', encoding="utf-8"
         )
     plans = {name: document.read(tmp_path / f"{name}.toml") for name in ("first", "second")}
-    task = run.Task(AINA, quick=True)
+    task = Task(AINA, quick=True)
     stores = run.stores(task, tmp_path / "out", plans, "python")
     made: list[int] = []
     real = _core.run
@@ -346,7 +379,7 @@ def test_the_quick_study_answers_with_its_report(command: Command, here: Path) -
     done = command("study", NAME, "--quick", "--out", "out")
     assert (done.status, done.err) == (0, "")
     assert done.out.endswith(f"report   {Path('out') / 'report.html'}\n")
-    task = run.Task(AINA, quick=True)
+    task = Task(AINA, quick=True)
     files = {file.name for file in (here / "out" / "figures").iterdir()}
     assert files == {f"{name}.{kind}" for name in task.figures for kind in drawing.KINDS}
     assert {file.stem for file in (here / "out" / "tables").iterdir()} == set(task.tables)

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from anabranch import studies
-from anabranch.studies import beside, run
+from anabranch.studies import beside
 from anabranch.studies.arabi_2014_icipee import names, text
 from anabranch.studies.base import Data
 from anabranch.studies.models import MODELS
+from anabranch.studies.task import Task
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 NAME = "arabi-2014-icipee"
@@ -26,7 +27,7 @@ def cells(*models: str) -> Iterator[tuple[str, str, str]]:
 
 
 def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell() -> None:
-    for name, plan in run.Task(ARABI, quick=False).plans().items():
+    for name, plan in Task(ARABI, quick=False).plans().items():
         assert len(plan.seeds) >= 3, name
         assert [cell.error for cell in plan.cells if cell.error] == [], name
 

@@ -5,12 +5,12 @@ import re
 import pytest
 
 from anabranch import studies
-from anabranch.studies import run
 from anabranch.studies.base import Data
 from anabranch.studies.receive_buffer import study as receive_buffer
 from anabranch.studies.receive_buffer.measures import BAR, SENDERS, goodput, share, sizes
 from anabranch.studies.simult_flows import study as simult_flows
 from anabranch.studies.simult_flows.measures import OCTETS, Case, cases, every, ratio, taken
+from anabranch.studies.task import Task
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 NAMES = ("receive-buffer", "simult-flows")
@@ -30,7 +30,7 @@ def flows(tmp_path_factory: pytest.TempPathFactory) -> Data:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell(name: str) -> None:
-    for plan in run.Task(studies.find(name), quick=False).plans().values():
+    for plan in Task(studies.find(name), quick=False).plans().values():
         assert len(plan.seeds) >= 3
         assert [cell.error for cell in plan.cells if cell.error] == []
 

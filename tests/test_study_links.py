@@ -5,10 +5,10 @@ import re
 import pytest
 
 from anabranch import studies
-from anabranch.studies import run
 from anabranch.studies.base import Data
 from anabranch.studies.links_today.measures import ALONE, BAR, CARRIERS, OVER, axis, p99, rate, stepped
 from anabranch.studies.links_today.study import STUDY
+from anabranch.studies.task import Task
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 pytestmark = pytest.mark.long  # its runs take 20 to 50 s; tests/test_study.py has those of a small study
@@ -21,7 +21,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
 
 
 def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell() -> None:
-    for plan in run.Task(STUDY, quick=False).plans().values():
+    for plan in Task(STUDY, quick=False).plans().values():
         assert len(plan.seeds) >= 3
         assert [cell.error for cell in plan.cells if cell.error] == []
 

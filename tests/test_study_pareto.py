@@ -3,11 +3,11 @@
 import pytest
 
 from anabranch import studies
-from anabranch.studies import run
 from anabranch.studies.base import Data
 from anabranch.studies.pareto import fluid
 from anabranch.studies.pareto.measures import CONTROLLERS, expected, kept, multipath, networks
 from anabranch.studies.pareto.text import verdict
+from anabranch.studies.task import Task
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 PARETO = studies.find("pareto")
@@ -40,14 +40,14 @@ def test_balia_in_the_fluid_model_satisfies_its_own_equations() -> None:
 
 
 def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell() -> None:
-    for name, plan in run.Task(PARETO, quick=False).plans().items():
+    for name, plan in Task(PARETO, quick=False).plans().items():
         assert len(plan.seeds) >= 3, name
         assert [cell.error for cell in plan.cells if cell.error] == [], name
 
 
 def test_the_links_are_what_the_ratios_say() -> None:
     for quick in (False, True):
-        for plan in run.Task(PARETO, quick=quick).plans().values():
+        for plan in Task(PARETO, quick=quick).plans().values():
             for cell in plan.cells:
                 links = {link["name"]: link["up"] for link in cell.scenario.check()["links"]}
                 tcp = sum(name.startswith("single") for name in links)

@@ -5,9 +5,9 @@ from itertools import pairwise
 import pytest
 
 from anabranch import studies
-from anabranch.studies import run
 from anabranch.studies.base import Data
 from anabranch.studies.raiciu_2011_fattree.measures import NETWORKS, PAYLOAD, SUBFLOWS, ranked, share
+from anabranch.studies.task import Task
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 RAICIU = studies.find("raiciu-2011-fattree")
@@ -20,7 +20,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
 
 
 def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell() -> None:
-    for name, plan in run.Task(RAICIU, quick=False).plans().items():
+    for name, plan in Task(RAICIU, quick=False).plans().items():
         assert len(plan.seeds) >= 3, name
         assert [cell.error for cell in plan.cells if cell.error] == [], name
         hosts = plan.cells[0].scenario.check()["hosts"]
@@ -28,8 +28,8 @@ def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell() ->
 
 
 def test_one_figure_shows_the_networks_that_all_of_the_report_shows() -> None:
-    assert run.Task(RAICIU, quick=False, only=("utilisation",)).sweeps == ["small", "large"]
-    assert run.Task(RAICIU, quick=True, only=("utilisation",)).sweeps == ["small"]
+    assert Task(RAICIU, quick=False, only=("utilisation",)).sweeps == ["small", "large"]
+    assert Task(RAICIU, quick=True, only=("utilisation",)).sweeps == ["small"]
 
 
 def test_more_subflows_use_more_of_the_network(data: Data) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 import anabranch as ab
 from anabranch import studies
-from anabranch.studies import run
 from anabranch.studies.base import Data
 from anabranch.studies.reordering_today.claims import CLAIMS
 from anabranch.studies.reordering_today.measures import (
@@ -24,6 +23,7 @@ from anabranch.studies.reordering_today.measures import (
     steps,
 )
 from anabranch.studies.reordering_today.text import verdict
+from anabranch.studies.task import Task
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 pytestmark = pytest.mark.long  # its runs take 20 to 50 s; tests/test_study.py has those of a small study
@@ -45,14 +45,14 @@ def one(data: Data, sender: str, judge: str, round_trips: float) -> float:
 
 
 def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell() -> None:
-    for name, plan in run.Task(REORDERING, quick=False).plans().items():
+    for name, plan in Task(REORDERING, quick=False).plans().items():
         assert len(plan.seeds) >= 3, name
         assert [cell.error for cell in plan.cells if cell.error] == [], name
 
 
 @pytest.mark.parametrize("quick", [False, True])
 def test_displacement_is_what_its_name_says_in_round_trips(quick: bool) -> None:
-    plan = run.Task(REORDERING, quick=quick).plans()["displacement"]
+    plan = Task(REORDERING, quick=quick).plans()["displacement"]
     named = [float(str(point.label)) for point in plan.axes["displacement"]]
     assert (named[0], named[-1]) == (0, 2)
     seen = set()

@@ -7,12 +7,12 @@ import pytest
 
 from anabranch import studies
 from anabranch.recommendation.candidates import known, variants
-from anabranch.studies import run
 from anabranch.studies.base import Data
 from anabranch.studies.schedulers import sentences as say
 from anabranch.studies.schedulers import text
 from anabranch.studies.schedulers.measures import FIRST, NETWORKS, TRAFFIC, labels, leaders, ratio, turns, value
 from anabranch.studies.schedulers.text import opening
+from anabranch.studies.task import Task
 from anabranch.sweeps.paired import Interval, interval
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
@@ -26,7 +26,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
 
 
 def test_the_full_study_is_valid_and_has_every_scheduler() -> None:
-    plans = run.Task(SCHEDULERS, quick=False).plans()
+    plans = Task(SCHEDULERS, quick=False).plans()
     for name, plan in plans.items():
         assert len(plan.seeds) >= 5, name
         assert [cell.error for cell in plan.cells if cell.error] == [], name
@@ -38,7 +38,7 @@ def test_the_full_study_is_valid_and_has_every_scheduler() -> None:
 
 @pytest.mark.parametrize("network", NETWORKS)
 def test_queues_are_as_many_bandwidth_delay_products_as_they_say(network: str) -> None:
-    for cell in run.Task(SCHEDULERS, quick=False).plans()[network].cells:
+    for cell in Task(SCHEDULERS, quick=False).plans()[network].cells:
         for link in cell.scenario.check()["links"]:
             product = link["down"]["rate_bps"] / 8 * (link["down"]["delay_s"] + link["up"]["delay_s"]) / 1500
             packets = link["down"]["queue_packets"]

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from anabranch import studies
-from anabranch.studies import beside, run, wireless
+from anabranch.studies import beside, wireless
 from anabranch.studies.alheid_2014_sims import names as sims
 from anabranch.studies.alheid_2014_sims import text as sims_text
 from anabranch.studies.alheid_2016_ict import names as ict
 from anabranch.studies.alheid_2016_ict import text as ict_text
 from anabranch.studies.base import Data, Study
 from anabranch.studies.models import MODELS, RECOVERIES
+from anabranch.studies.task import Task
 from studies import assert_figures_fit, assert_stopped_runs_are_counted, quick_data
 
 pytestmark = pytest.mark.long  # its runs take 20 to 50 s; tests/test_study.py has those of a small study
@@ -34,14 +35,14 @@ def mobile(tmp_path_factory: pytest.TempPathFactory) -> Data:
 
 @pytest.mark.parametrize("paper", [SIMS, ICT], ids=lambda paper: paper.name)
 def test_the_full_study_is_valid_and_has_at_least_three_seeds_in_every_cell(paper: Study) -> None:
-    for name, plan in run.Task(paper, quick=False).plans().items():
+    for name, plan in Task(paper, quick=False).plans().items():
         assert len(plan.seeds) >= 3, name
         assert [cell.error for cell in plan.cells if cell.error] == []
 
 
 @pytest.mark.parametrize("paper", [SIMS, ICT], ids=lambda paper: paper.name)
 def test_the_quick_form_has_the_same_cells_at_fewer_distances(paper: Study) -> None:
-    full, quick = (run.Task(paper, quick=form).plans() for form in (False, True))
+    full, quick = (Task(paper, quick=form).plans() for form in (False, True))
     for name, plan in quick.items():
         for axis, points in plan.axes.items():
             labels = [point.label for point in full[name].axes[axis]]

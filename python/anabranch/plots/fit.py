@@ -172,7 +172,22 @@ def settle(figure: Figure) -> None:
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
+        _round_positions(figure)
     figure.set_layout_engine(None)
+
+
+def _round_positions(figure: Figure) -> None:
+    """Round the edges of the axes to 1e-8 of the figure.
+
+    The solver of the constrained layout adds in the order of memory addresses. So the last bits of
+    a position depend on what the process has drawn before, and with them the bytes of the file.
+    """
+    for ax in figure.axes:
+        box = ax.get_position(original=True)
+        in_layout = ax.get_in_layout()
+        left, bottom, right, top = (round(float(edge), 8) for edge in box.extents)
+        ax.set_position((left, bottom, right - left, top - bottom))
+        ax.set_in_layout(in_layout)
 
 
 def _every_axis(fig: Figure) -> "Iterator[Axis]":

@@ -16,7 +16,7 @@ from anabranch.sweeps.threads import cores
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from anabranch.studies.run import Task
+    from anabranch.studies.task import Task
     from anabranch.sweeps.data import SweepData
     from anabranch.sweeps.store import Store
 
@@ -98,7 +98,7 @@ class Drawing(threading.Thread):
         folders = {name: opened.folder for name, opened in self._opened.items()}
         with contextlib.suppress(Exception):
             for figure in self._taken():
-                self.files[figure] = child.ask((self._task.study.name, figure, folders, self._task.quick))
+                self.files[figure] = child.ask((self._task.study.name, figure, folders, self._task.quick, KINDS))
 
     def _taken(self) -> Iterator[str]:
         """Yield figures whose sweeps are complete, each to one caller."""

@@ -18,6 +18,7 @@ from anabranch.studies import find, names
 from anabranch.studies import run as steps
 from anabranch.studies.base import Data, Study, Table
 from anabranch.studies.drawing import Drawing
+from anabranch.studies.task import Task
 from anabranch.sweeps.results import Sweep
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def study(
     return found
 
 
-def _made(task: steps.Task, folder: Path, progress: "Callable[[State], None] | None") -> StudyResult:
+def _made(task: Task, folder: Path, progress: "Callable[[State], None] | None") -> StudyResult:
     started = time.monotonic()
     opened = steps.stores(task, folder, task.plans(), "python")
     drawing = Drawing(task, opened)
@@ -153,7 +154,7 @@ def _made(task: steps.Task, folder: Path, progress: "Callable[[State], None] | N
     return finished(task, opened, drawing, folder, started=started)
 
 
-def asked(name: str, *, quick: bool, only: Sequence[str]) -> steps.Task:
+def asked(name: str, *, quick: bool, only: Sequence[str]) -> Task:
     """Return what of which study is to be made.
 
     Raises
@@ -171,11 +172,11 @@ def asked(name: str, *, quick: bool, only: Sequence[str]) -> steps.Task:
                 f"--only: {part!r} is not a part of {name}; its tables and figures: {', '.join(parts)}"
                 f"{hint(part, parts)}"
             )
-    return steps.Task(chosen, quick, tuple(only))
+    return Task(chosen, quick, tuple(only))
 
 
 def finished(
-    task: steps.Task,
+    task: Task,
     opened: "Mapping[str, Store]",
     drawing: Drawing,
     folder: Path,
