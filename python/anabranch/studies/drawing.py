@@ -98,7 +98,7 @@ class Drawing(threading.Thread):
         folders = {name: opened.folder for name, opened in self._opened.items()}
         with contextlib.suppress(Exception):
             for figure in self._taken():
-                self.files[figure] = child.ask((self._task.study.name, figure, folders, self._task.quick, KINDS))
+                self.files[figure] = child.ask((self._task.study.name, figure, folders, self._task.quick))
 
     def _taken(self) -> Iterator[str]:
         """Yield figures whose sweeps are complete, each to one caller."""
