@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
+from anabranch.captures import report
+from anabranch.sentences import analyze as say
 from helpers import Command, Page
 
 DATA = Path(__file__).parent.parent / "crates" / "acceptance" / "tests" / "data"
@@ -102,6 +104,24 @@ def test_a_capture_without_pure_acks_says_so(command: Command, here: Path) -> No
     said = command("diagnose", name).out
     assert said.count("no pure ACKs") == 1
     assert "only the direction of the data" not in said
+
+
+def test_a_capture_of_handshakes_lacks_data(command: Command, here: Path) -> None:
+    name = shorter(LINUX, here / "handshakes.pcap", lambda record: record if record[33] & 2 else None)
+    assert command("analyze", name, "--out", "handshakes", "--quiet").status == 0
+    told = unescape((here / "handshakes" / "report.html").read_text(encoding="utf-8"))
+    assert "These figures need data that arrived, and the capture shows none." in told
+    assert "a capture at the sender of the data" not in told
+
+
+def test_figures_left_out_for_two_reasons_name_both(here: Path, sides: dict[str, list[Path]]) -> None:
+    name = shorter(LINUX, here / "filtered.pcap", without_pure_acks)
+    for sources, reason in (
+        ([name], say.OMITTED_ACKS),
+        (sides["server"], say.OMITTED_PLACE),
+        ([name, *sides["server"]], say.OMITTED_ACKS_AND_PLACE),
+    ):
+        assert report.omitted(ab.analyze(sources)).endswith(reason)
 
 
 def test_a_snap_length_that_cuts_options_is_told(command: Command, here: Path) -> None:

@@ -148,7 +148,7 @@ BROKEN = {
     "0,short,lossless,3,": ("0,short,magic,3,", 'line 20: feature is "magic"; choices: lossless, loss'),
     "0,short,lossless,0,36": ("0,short,lossless,0,x36", r'line 3: goodput_mbps is "x36\S+", which is no number'),
     "0,short,lossless,1,3": ("0,short,lossless,1,-3", r"line 18: goodput_mbps is -\S+; expected a finite number"),
-    "0,0,1,0,": ("0,0,0.5 0.5,0,", "line 18: share has 1 numbers; other runs of the case have another count"),
+    "0,0,1,0,": ("0,0,0.5 0.5,0,", "line 18: share has 1 number; other runs of the case have another count"),
 }
 
 

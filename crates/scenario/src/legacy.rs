@@ -163,7 +163,7 @@ mod tests {
             ("timestamps", "false", "\"eifel\" and only then"),
             ("delayed_ack", "'off'", "every segment at once"),
             ("checksum", "true", "no checksums"),
-            ("receive_buffer", "'64 kB'", "never binds"),
+            ("receive_buffer", "'64 kB'", "never holds the sender up"),
             ("send_buffer", "'64 kB'", "whenever a window has room"),
             ("max_rto", "'100 ms'", "multiplier of 64"),
             ("sack", "'yes'", "expected true or false"),

@@ -244,19 +244,19 @@ pub const REGISTRY: &[Entry] = &[
     ),
     entry(
         "divide-acks",
-        "turns each ACK into several (by default four), each for a part of the data",
+        "turns each ACK of new data into several (by default four), each for a part of the data",
         "Savage et al., CCR 29(5), 1999",
         Kind::Acks { how: Pattern::Divide, count: 4 },
     ),
     entry(
         "repeat-acks",
-        "sends each ACK several times (by default twice)",
+        "sends each ACK without payload several times (by default twice)",
         "Savage et al., CCR 29(5), 1999",
         Kind::Acks { how: Pattern::Repeat, count: 2 },
     ),
     entry(
         "thin-acks",
-        "passes only the last of several consecutive ACKs (by default of two)",
+        "drops ACKs without payload except every second one of a flow (by default), even if no later ACK follows",
         "RFC 3449 5.2.1",
         Kind::Acks { how: Pattern::Thin, count: 2 },
     ),

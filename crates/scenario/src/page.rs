@@ -58,7 +58,7 @@ fn drawn(table: &Table) -> Result<Content, Error> {
         ));
     }
     if depth > objects && section.has("depth") {
-        let problem = format!("a chain of {depth} needs more than {objects} objects");
+        let problem = format!("{depth} is more than the number of objects, {objects}");
         return Err(Error::at("depth", problem, "lower depth, or raise objects"));
     }
     if depth == 1 && objects > 1 {

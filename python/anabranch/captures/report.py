@@ -75,8 +75,15 @@ def omitted(capture: "CaptureData") -> str:
     titles = [CAPTURE_FIGURES[name].title.lower() for name in CAPTURE_FIGURES if name not in figures_of(capture)]
     if not titles:
         return ""
-    lacking = any(map(capture_text.without_pure_acks, connections_of(capture.summary)))
-    return say.OMITTED(names=" and ".join(titles), why=say.OMITTED_ACKS if lacking else say.OMITTED_PLACE)
+    drawn = [c for number, c in enumerate(connections_of(capture.summary)) if number in capture.drawn]
+    lacking = [bool(capture_text.without_pure_acks(c)) for c in drawn if c["bytes_delivered"]]
+    if not lacking:
+        why = say.OMITTED_NO_DATA
+    elif any(lacking):
+        why = say.OMITTED_ACKS if all(lacking) else say.OMITTED_ACKS_AND_PLACE
+    else:
+        why = say.OMITTED_PLACE
+    return say.OMITTED(names=" and ".join(titles), why=why)
 
 
 class CaptureDraft(SignedDraft):

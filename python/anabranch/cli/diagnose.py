@@ -125,7 +125,7 @@ def _found(
     metavar="PATH=RATE",
     multiple=True,
     help='Capacity of a path that you know, from a speed test for example, such as 0="80 Mbit/s". PATH is its number '
-    "in the table or its client's address. May be repeated.",
+    "in the table of the connection with the most data, or its client's address. May be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the diagnosis as one JSON object.")
 @wide_option

@@ -369,7 +369,8 @@ def _add(drawn: Drawn, line: Mapping[Any, Any]) -> None:
         raise ValueError(f'{measure} is "{text(measure)}"; expected a number above 0 for a {text("kind")} case')
     figures |= {name: [real(name, value) for value in text(name).split()] for name in ("share", "queue_drops")}
     if any(len(figures["share"]) != len(other["share"]) for other in known.values()):
-        raise ValueError(f"share has {len(figures['share'])} numbers; other runs of the case have another count")
+        shares = units.count(len(figures["share"]), "number")
+        raise ValueError(f"share has {shares}; other runs of the case have another count")
     known[run] = figures
     if run == 0:
         if not text("scenario"):
@@ -400,7 +401,8 @@ def table(drawn: Drawn) -> str:
         if len(engine[0]["share"]) != len(linux[0]["share"]):
             shares, paths = len(linux[0]["share"]), len(engine[0]["share"])
             said = f"share has {units.count(shares, 'number')}, but its scenario has {units.count(paths, 'path')}"
-            raise ValueError(f"case {case.number}: {said}")
+            remedy = "remove the rows of this case and run draw again with --csv and this file"
+            raise ValueError(f"case {case.number}: {said}\n  {remedy}")
         found = verdict(case, engine, linux)
         agree.setdefault(case.kind, []).append(found.agrees)
         measure = _measure(case.kind)

@@ -123,8 +123,13 @@ FIGURES: Mapping[str, tuple[Phrase, Sentence]] = {
 }
 ZOOM = Sentence("The wheel zooms, with Shift along the time axis only. Dragging moves, and a double click shows all.")
 OMITTED = Sentence("Figures left out: {names}. {why}")
-OMITTED_ACKS = Sentence("These figures need pure ACKs, which the capture lacks for some connections.")
+OMITTED_ACKS = Sentence("These figures need pure ACKs, which the capture lacks.")
 OMITTED_PLACE = Sentence("These figures need a capture at the sender of the data.")
+OMITTED_ACKS_AND_PLACE = Sentence(
+    "These figures need a capture at the sender of the data, with pure ACKs. For each connection the capture lacks one "
+    "of the two."
+)
+OMITTED_NO_DATA = Sentence("These figures need data that arrived, and the capture shows none.")
 OVER_TIME = Phrase("Over time")
 HOW_MADE = Phrase("How it was made")
 

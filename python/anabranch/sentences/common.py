@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from anabranch.sentences.template import Phrase, Sentence
 
-INTERRUPTED = Phrase("interrupted: the output covers what was finished until then")
+INTERRUPTED = Phrase("interrupted: only what was finished until then counts")
 
 # Runs with the same trace: `sweep`, `compare`, `recommend`.
 

@@ -158,7 +158,7 @@ HOST_REMEDIES = Phrase("A lower cost, or fewer and longer segments")
 HOST_REMEDIES_AND_CORES = Phrase("More cores, a lower cost, or fewer and longer segments")
 MAIN_CAUSE_OPEN_AT_RECEIVER = Sentence(
     "Main cause: probably {cause}, but a capture at the receiver cannot tell it from other causes at the sender. "
-    "A capture at the sender shows more; only `ss -tin` on the sender tells send buffer and application apart."
+    "A capture at the sender shows more, and so does `ss -tin` on the sender."
 )
 MAIN_CAUSE_OPEN_AT_SENDER = Sentence(
     "Main cause: a limit at {host}: {causes}. This capture cannot tell which; `ss -tin` on the sender shows more."

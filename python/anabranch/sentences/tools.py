@@ -125,14 +125,14 @@ RUNS = (
     Phrase("{failures!n} {failures:run|runs} failed"),
 )
 """A line each, and the indented lines after it."""
-STOPPED = Phrase("interrupted: the report covers the finished runs; continue with --seed {next!s}")
+STOPPED = Phrase("interrupted: not all runs were made; continue with --seed {next!s}")
 
 # study
 
 ONLY_ALL = Phrase("--only: a table or figure belongs to one study; give the name of the study instead of `all`")
 NO_STUDY = Phrase("give the name of a study, or `all`; studies: {choices}")
 KEPT = Phrase("interrupted: {runs!n} {runs:run|runs} kept in {folder}; the same command continues from there")
-RUNS_ONLY = Phrase("{folder} has all runs, but not all tables and figures; the same command makes the rest")
+RUNS_ONLY = Phrase("{folder} has the runs, but not all tables and figures; the same command makes the rest")
 COMPLETE = Phrase("{folder} is complete")
 
 # compare-kernel

@@ -44,8 +44,9 @@ static ALGORITHMS: &[Key] = &[
         "reduction",
         Algorithm,
         Profile,
-        "decides how cwnd falls during fast recovery. With `sack = false` or `acknowledgement = \
-         \"coupled\"`, the default is that of NewReno (RFC 6582)",
+        "decides how cwnd falls during fast recovery (the controller `bbr` decides this itself). With \
+            `sack = false` or `acknowledgement = \"coupled\"`, the default is that of NewReno \
+            (RFC 6582)",
     )
     .instead("the model halves its window at once")
     .often(30, Draw::Code),
@@ -144,10 +145,12 @@ static NAMES: &[Key] = &[
         Words(names!(POLICIES)),
         Of(Setting::Word("one-per-interface")),
         "the subflows that the client opens by itself. `one-per-interface`: one per path. \
-            `full-mesh`: also one for each other pair of a client's and a server's interface, by \
-            the shortest route. `none`: only the first subflow. The client opens further subflows \
-            only after a DSS has come from the server (RFC 8684 3.1); a server without data of \
-            its own sends a DSS with its first ACK of data",
+            `full-mesh`: also one for each other pair of a client's and a server's interface that \
+            the paths use. The shortest route between the pair becomes a further path of the \
+            connection, numbered after the others (with `[[path]]` there is none). `none`: only \
+            the first subflow. The client opens further subflows only after a DSS has come from \
+            the server (RFC 8684 3.1); a server without data of its own sends a DSS with its first \
+            ACK of data",
     )
     .linux("\"one-per-interface\"", "the program makes each path a subflow")
     .often(15, Draw::Any)

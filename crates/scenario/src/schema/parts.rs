@@ -146,8 +146,8 @@ pub(super) static MIDDLEBOX: &[Key] = &[
         "hold",
         In(Range::Time(NANOSECOND, SECOND)),
         Text("`\"1 ms\"`, `\"100 us\"`"),
-        "`coalesce`: how long a segment waits for the next one; `pep`: how long a segment takes \
-             through the box",
+        "`coalesce`: longest time that a segment waits for the next one; `pep`: how long a segment \
+            takes through the box",
     )
     .often(40, Draw::Spread(1, 1_000_000)),
     key(
@@ -195,7 +195,8 @@ pub(super) static MIDDLEBOX: &[Key] = &[
         Text("`20`, `4`, `2`"),
         "`replay`: each time this number of segments of a flow and direction has passed, the box \
             sends a copy of the last of them. `divide-acks`, `repeat-acks`: number of ACKs made \
-            of one. `thin-acks`: of this number of consecutive ACKs, only the last one passes",
+            of one. `thin-acks`: in each group of this number of ACKs of a flow, only the last one \
+            passes. The others are dropped at once, even if the last one never comes",
     )
     .often(40, Draw::Spread(1, 40)),
     key("after", In(SPAN), Text("`\"1 s\"`"), "`replay`: time after which the copy follows")
@@ -313,7 +314,12 @@ pub(super) static UNIFORM: &[Key] = &[
 ];
 pub(super) static EXPONENTIAL: &[Key] = &[
     key("name", Words(names!(LAWS)), Required, "name of the distribution"),
-    key("mean", Code("a value that the key takes without a table"), Required, "mean of the values"),
+    key(
+        "mean",
+        Code("a value that the key takes without a table"),
+        Required,
+        "mean of the values before `most` applies",
+    ),
     key(
         "most",
         Code("a value that the key takes without a table"),
@@ -323,7 +329,12 @@ pub(super) static EXPONENTIAL: &[Key] = &[
 ];
 pub(super) static LOGNORMAL: &[Key] = &[
     key("name", Words(names!(LAWS)), Required, "name of the distribution"),
-    key("median", Code("a value that the key takes without a table"), Required, "median of the values"),
+    key(
+        "median",
+        Code("a value that the key takes without a table"),
+        Required,
+        "median of the values before `most` applies",
+    ),
     key("sigma", In(Range::Number(0.01, 10.0)), Required, "standard deviation of the natural logarithm of the values")
         .example("1.0"),
     key(

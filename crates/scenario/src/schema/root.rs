@@ -170,7 +170,8 @@ pub(super) static TRAFFIC: &[Key] = &[
         "subflows",
         In(Range::Whole(1, 255)),
         Of(Setting::Whole(4)),
-        "number of paths of each connection. TCP and UDP use the first path only",
+        "number of paths of each connection. Each path is drawn among the shortest routes, so several \
+            may take the same route. TCP and UDP use the first path only",
     ),
 ];
 

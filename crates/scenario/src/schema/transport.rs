@@ -28,7 +28,7 @@ pub(super) static BUFFERS: &[Key] = &[
                  unless `receive_initial` is set. The default is close to the maximum of Linux's \
                  `tcp_rmem`, 6 MiB",
     )
-    .instead("the model's advertised window is constant and never binds")
+    .instead("the model's advertised window is constant and never holds the sender up")
     .often(45, Draw::Code),
     key(
         "receive_initial",
@@ -363,7 +363,8 @@ pub(super) static LIFETIME: &[Key] = &[
         Field,
         Profile,
         "number of unanswered keep-alives after which the subflow is reset, and with the last \
-            subflow the connection. No effect if `keepalive` is off",
+            subflow the connection. With `user_timeout`, the last subflow instead ends once that time \
+            has passed without an answer. No effect if `keepalive` is off",
     )
     .instead("the model sends no keep-alives")
     .often(8, Draw::Whole(2, 20)),

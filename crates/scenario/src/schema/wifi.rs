@@ -128,7 +128,8 @@ static WIFI_OLD: &[Key] = &[
         "channel_width",
         Code("`\"20 MHz\"`, `\"10 MHz\"`, `\"5 MHz\"`; 802.11n 20, 40; 802.11ac and ax 20, 40, 80, 160"),
         Text("`\"20 MHz\"`; 802.11p `\"10 MHz\"`; 802.11ac and ax `\"80 MHz\"`"),
-        "width of the channel. `802.11p` has 10 or 5 MHz. Rates fall with the width",
+        "width of the channel. `802.11b` has 20 MHz only, and `802.11p` 10 or 5 MHz. A narrower \
+            channel has lower rates",
     )
     .example("\"20 MHz\"")
     .often(10, Draw::Code),
@@ -266,7 +267,7 @@ pub static WIFI_HIGH: &[Key] = &[
     .often(20, Draw::Any),
     key(
         "ampdu_limit",
-        Code("`\"off\"`, 0 B to the default"),
+        Code("`\"off\"`, 0 B to 65535 B (802.11n), 1048575 B (802.11ac) or 6500631 B (802.11ax)"),
         Text(
             "802.11n 65535 B, 802.11ac \
         1048575 B, 802.11ax 6500631 B",

@@ -146,7 +146,10 @@ fn pages_and_films_that_make_no_sense_are_refused() {
             page("{ objects = 3, bytes = '2 B' }"),
             "transfer.page.bytes: 2 B are less than an octet for each of 3 objects",
         ),
-        (page("{ objects = 3, bytes = '1 kB', depth = 4 }"), "transfer.page.depth: a chain of 4"),
+        (
+            page("{ objects = 3, bytes = '1 kB', depth = 4 }"),
+            "transfer.page.depth: 4 is more than the number of objects, 3",
+        ),
         (page("{ objects = 3, bytes = '1 kB', depth = 1 }"), "transfer.page.depth: a page of"),
         (page("'amazon'\nconnections = 0"), "transfer.connections: 0 is out of range"),
         (page("'amazon'\nbytes = '1 MB'"), "transfer.bytes: not allowed here: \"page\" makes this a web page"),

@@ -47,7 +47,7 @@ COUPLED = Sentence(
     "acknowledgements for packets that arrived in order on the subflow."
 )
 BEST = Phrase("{controller}: {recovery}, {rate!n} Mbit/s instead of {before!n} Mbit/s")
-BEST_NONE = Phrase("{controller}: no clear gain ({rate!n} Mbit/s)")
+BEST_NONE = Phrase("{controller}: no clear gain (goodput without recovery {rate!n} Mbit/s)")
 SEEN = Phrase("{recovery} {seen!n} of {total!n} {total:episode|episodes}")
 INDEPENDENT = Sentence(
     "With the independent receiver a recovery has almost nothing to do at {delay}: {spurious}. The largest difference "
@@ -81,9 +81,9 @@ STATED: Mapping[str, tuple[Phrase, Phrase, Phrase]] = {
     "one_link": (Phrase("Without recovery, any other case: one link (Mbit/s)"), Phrase("IV.C.1"), Phrase("0.5")),
     "growth": (Phrase("Recovery raises the out-of-order ratio at most by"), Phrase("IV.C.2"), Phrase("8-fold")),
     "dsack_ratio": (Phrase("Out-of-order ratio with D-SACK, on average"), Phrase("IV.C.2"), Phrase("40.6 %")),
-    "dsack_gain": (Phrase("Gain of D-SACK over none, all controllers"), Phrase("IV.C.2"), Phrase("60 to 70 %")),
-    "door_gain": (Phrase("Gain of TCP-DOOR over none, Uncoupled and Coupled"), Phrase("IV.C.2"), Phrase("70 %")),
-    "frto_gain": (Phrase("Gain of F-RTO over none, at most"), Phrase("IV.C.2"), Phrase("43.1 %")),
+    "dsack_gain": (Phrase("Gain of D-SACK over no recovery, all controllers"), Phrase("IV.C.2"), Phrase("60 to 70 %")),
+    "door_gain": (Phrase("Gain of TCP-DOOR over no recovery, Uncoupled and Coupled"), Phrase("IV.C.2"), Phrase("70 %")),
+    "frto_gain": (Phrase("Gain of F-RTO over no recovery, at most"), Phrase("IV.C.2"), Phrase("43.1 %")),
     "memory": (Phrase("Least memory"), Phrase("IV.C.2"), Phrase("F-RTO, 12 to 29 packets")),
     "far": (
         Phrase("Gain of any recovery beyond a difference of 200 ms, coupled controllers"),

@@ -83,18 +83,18 @@ STATED: Mapping[str, tuple[Phrase, Phrase, Phrase]] = {
     "growth": (Phrase("Recovery raises the out-of-order ratio up to"), Phrase("IV.C.2"), Phrase("30-fold")),
     "door_ratio": (Phrase("Largest out-of-order ratio with TCP-DOOR"), Phrase("IV.C.2"), Phrase("48 %")),
     "dsack_gain": (
-        Phrase("Gain of D-SACK over none, Fully Coupled"),
+        Phrase("Gain of D-SACK over no recovery, Fully Coupled"),
         Phrase("IV.C.2"),
         Phrase("80 to 100 %; Table III: +110 %"),
     ),
-    "frto_gain": (Phrase("Gain of F-RTO over none, Uncoupled"), Phrase("IV.C.2"), Phrase("70 to 100 %")),
+    "frto_gain": (Phrase("Gain of F-RTO over no recovery, Uncoupled"), Phrase("IV.C.2"), Phrase("70 to 100 %")),
     "eifel_gain": (
-        Phrase("Gain of Eifel over none"),
+        Phrase("Gain of Eifel over no recovery"),
         Phrase("IV.C.2"),
         Phrase("about 30 %; Table III: +33 to +66 %"),
     ),
     "door_gain": (
-        Phrase("Gain of TCP-DOOR over none"),
+        Phrase("Gain of TCP-DOOR over no recovery"),
         Phrase("IV.C.2"),
         Phrase("more than 100 %; Table III: +88 to +112 %"),
     ),
