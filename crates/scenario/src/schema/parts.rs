@@ -50,7 +50,7 @@ pub(super) static CHANGE: &[Key] = &[
         "state",
         Words(names!(STATES)),
         Absent,
-        "`down`: the link fails, and packets in its queue and on their way are lost. `up`: it works again",
+        "`down`: the link fails, and packets in its queue and on their way are lost. `up`: the link works again",
     ),
     key("rate", In(RATE), Absent, "new rate of the link"),
     key("delay", In(DELAY), Absent, "new delay of the link"),
@@ -161,8 +161,8 @@ pub(super) static MIDDLEBOX: &[Key] = &[
         "every",
         In(Range::Octets(1, 1_000_000_000_000)),
         Text("`\"100 kB\"`"),
-        "`alter-payload`, `alter-length`: spacing of the changes. The octets at offset 0 of the \
-            stream and at each multiple of this are changed",
+        "`alter-payload`, `alter-length`: spacing of the changes. The box changes the stream at \
+            offset 0 and at each multiple of this",
     )
     .often(40, Draw::Spread(1, 200_000)),
     key(

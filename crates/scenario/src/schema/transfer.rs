@@ -68,8 +68,8 @@ pub(super) static TRANSFER: &[Part] = &[
                 "read_rate",
                 In(Range::Rate(8, FASTEST)),
                 Absent,
-                "largest rate at which the receiving application reads. Without the key it reads \
-                    at once. Not with UDP",
+                "largest rate at which the receiving application reads. Without the key, the \
+                    application reads at once. Not with UDP",
             )
             .example("\"8 Mbit/s\""),
         ],
@@ -83,10 +83,10 @@ pub(super) static TRANSFER: &[Part] = &[
                 "rate",
                 In(RATE),
                 Absent,
-                "rate at which the sender writes in busy periods. Without the key, it writes as \
-                    fast as the connection takes data. With `off = \"0 s\"` the source never \
-                    pauses. With `protocol = \"udp\"`: rate of the payload; without the key, a \
-                    UDP flow sends a fifth more than its path carries, and if `bytes` and \
+                "rate at which the sender writes in busy periods. Without the key, the sender \
+                    writes as fast as the connection takes data. With `off = \"0 s\"` the source \
+                    never pauses. With `protocol = \"udp\"`: rate of the payload; without the \
+                    key, a UDP flow sends a fifth more than its path carries, and if `bytes` and \
                     `duration` are missing, too, it sends until the run ends",
             )
             .example("\"2 Mbit/s\""),
@@ -138,8 +138,7 @@ pub(super) static TRANSFER: &[Part] = &[
                 "interval",
                 Code("1 ns to 1000 h, or a table"),
                 Required,
-                "time from one message to the next. The application writes on time, whether or \
-                    not earlier messages have arrived",
+                "time from one message to the next",
             )
             .tables(LAWS)
             .json("interval_s")

@@ -19,7 +19,7 @@ static WIFI_OLD: &[Key] = &[
         "standard",
         Words(names!(Standard::NAMES)),
         Of(Setting::Word("802.11g")),
-        "standard of the wireless link: its rates and its timing",
+        "standard of the wireless link",
     )
     .often(70, Draw::Any),
     key(
@@ -44,8 +44,8 @@ static WIFI_OLD: &[Key] = &[
         Words(names!(MODES)),
         Of(Setting::Word("infrastructure")),
         "whether the station is attached to an access point, or two stations talk directly. \
-            `ad-hoc`: no access point, no beacons, the long slot at 2.4 GHz, no wired hop. Not \
-            with 802.11n, ac and ax",
+            `ad-hoc`: no beacons, the long slot at 2.4 GHz, no wired hop. Not with 802.11n, ac \
+            and ax",
     )
     .often(20, Draw::Any),
     key(
@@ -202,7 +202,7 @@ static WIFI_OLD: &[Key] = &[
         Code("a list of tables"),
         Absent,
         "places of the station at given times: `{ at = \"10 s\", distance = \"80 m\" }`, or with \
-             `position`. Between them, the station moves at a constant speed",
+            `position`. Between waypoints, the station moves at a constant speed",
     )
     .lists(&[&WAYPOINT])
     .example("[{ at = \"10 s\", distance = \"80 m\" }]")
@@ -298,8 +298,8 @@ pub static WIFI_HIGH: &[Key] = &[
         "category",
         Words(names!(Category::NAMES)),
         Of(Setting::Word("best effort")),
-        "access category with which both ends contend for the medium (EDCA). It must be the \
-                same on all links of an access point",
+        "access category with which both ends contend for the medium (EDCA). The category must be \
+            the same on all links of an access point",
     )
     .often(15, Draw::Any),
     key(
@@ -309,8 +309,8 @@ pub static WIFI_HIGH: &[Key] = &[
             "of the category: 0, for video 3.008 \
         ms, for voice 1.504 ms (with `like = \"ns-3\"` 4.096 ms and 2.080 ms)",
         ),
-        "longest time for which a station may hold the medium, sending frame after frame. 0: \
-                one PPDU. It must be the same on all links of an access point",
+        "longest time for which a station may hold the medium, sending frame after frame. 0: one \
+            PPDU. The limit must be the same on all links of an access point",
     )
     .example(
         "\"3008 \
