@@ -198,7 +198,7 @@ static MORE: &[Key] = &[
         "leo",
         Code("a preset or a table"),
         Absent,
-        "a link over satellites in low orbit, whose rate and delay vary over time ([links.md](links.md))",
+        "a varying link over satellites in low orbit ([links.md](links.md))",
     )
     .tables(&[&LEO])
     .example("\"starlink-fixed-2024\""),
@@ -206,7 +206,7 @@ static MORE: &[Key] = &[
         "cellular",
         Code("a preset or a table"),
         Absent,
-        "a cellular link, whose rate and delay vary over time ([links.md](links.md))",
+        "a varying cellular link ([links.md](links.md))",
     )
     .tables(&[&CELLULAR])
     .example("\"lte-driving\""),

@@ -123,8 +123,9 @@ pub(super) static MIDDLEBOX: &[Key] = &[
         "at",
         In(PAUSE),
         Text("always"),
-        "time from which the box acts. `rewrite-sequence`, `nat` and `pep` act only on flows that \
-             begin between `at` and `until`, and on these until they end",
+        "time from which the box acts. `rewrite-sequence` and `pep` act only on flows that begin \
+            between `at` and `until`, and on these until they end. `nat` gives also older flows \
+            a new port",
     )
     .often(40, Draw::Code),
     key("until", In(PAUSE), Text("always"), "time until which the box acts, later than `at`").often(40, Draw::Code),
