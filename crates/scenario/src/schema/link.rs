@@ -25,7 +25,7 @@ pub(super) static WIRE: &[Key] = &[
         In(RATE),
         Of(Setting::Whole(10_000_000)),
         "rate of the link. On a wireless link (`wifi`), rate of the wired hop behind the access \
-            point, by default without limit. Not beside `trace`, `leo` or `cellular`",
+            point, by default without limit. Refused beside `trace`, `leo` or `cellular`",
     )
     .often(90, Draw::Code)
     .directed(),

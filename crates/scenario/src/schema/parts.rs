@@ -29,12 +29,12 @@ pub(super) static PATH_CHANGE: &[Key] = &[
         "action",
         Words(names!(ACTIONS)),
         Required,
-        "what happens to the path. `\"remove\"`: the interface goes away. Its subflows are \
-            closed, the peer gets a REMOVE_ADDR, and nothing that arrives on the interface is \
-            answered any more. `\"add\"`: the interface comes back, or the path is joined \
-            although `path_manager` is `\"none\"`; the client joins, the server advertises its \
-            address (ADD_ADDR). `\"backup\"`: the path is used only when no regular one works \
-            (MP_PRIO). `\"regular\"`: the path is used like the others (MP_PRIO)",
+        "what happens to the path. `\"remove\"`: the interface goes away: its subflows are closed, \
+            the peer gets a REMOVE_ADDR, and nothing that arrives on the interface is answered \
+            any more. `\"add\"`: the interface comes back, or the path is joined although \
+            `path_manager` is `\"none\"`; the client joins, the server advertises its address \
+            (ADD_ADDR). `\"backup\"`: the path is used only when no regular one works (MP_PRIO). \
+            `\"regular\"`: the path is used like other regular paths (MP_PRIO)",
     ),
     key(
         "by",
@@ -62,7 +62,8 @@ pub(super) static POLICER: &[Key] = &[
         "burst",
         In(Range::Octets(1500, 1_000_000_000)),
         Required,
-        "most octets that the token bucket holds, and that may pass at once. A packet longer than this never passes",
+        "most octets that the token bucket holds, and that may pass at once. A packet longer than \
+            `burst` never passes",
     )
     .example("\"64 kB\"")
     .often(100, Draw::Spread(1_500, 300_000)),
@@ -79,8 +80,8 @@ pub(super) static LOSS: &[Key] = &[
         "bad_to_good",
         In(RATIO),
         Required,
-        "probability, at each packet, of a change from the bad state to the good one. Its inverse \
-            is the mean length of a bad period in packets",
+        "probability, at each packet, of a change from the bad state to the good one. The inverse \
+            of this probability is the mean length of a bad period in packets",
     ),
     key("loss_bad", In(RATIO), Of(Setting::Number(1.0)), "probability that a packet is lost in the bad state"),
     key("loss_good", In(RATIO), Of(Setting::Number(0.0)), "probability that a packet is lost in the good state"),
@@ -228,8 +229,8 @@ pub(super) static PAGE: &[Key] = &[
         In(Range::Whole(1, MOST_OBJECTS)),
         Of(Setting::Whole(2)),
         "number of objects in the longest chain of dependencies, at most `objects`. With 2, all \
-            other objects depend on the document. With more, the other objects are spread evenly \
-            over the levels below it, and each depends on a random object of the level above",
+            other objects depend on the document; with more, they are spread evenly over the \
+            levels below it, and each depends on a random object of the level above",
     ),
 ];
 pub(super) static OBJECT: &[Key] = &[

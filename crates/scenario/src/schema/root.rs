@@ -36,8 +36,8 @@ pub(super) static ROOT: &[Key] = &[
         Of(Setting::Flag(false)),
         "`true`: the simulator writes each segment that reaches a host as the octets of a real \
             packet (payload, options, checksums) and parses them. Results and trace do not \
-            change (a difference ends the program). Not with `stack = \"legacy-2011\"`, whose \
-            packets have no bytes",
+            change (a difference ends the program). Refused with `stack = \"legacy-2011\"`, \
+            whose packets have no bytes",
     ),
     key(
         "connection",
@@ -59,7 +59,7 @@ pub(super) static ROOT: &[Key] = &[
         "path",
         Code("a list of tables"),
         Text("at least one"),
-        "links from client to server. Not beside `[[link]]` or `[topology]`",
+        "links from client to server. Refused beside `[[link]]` or `[topology]`",
     )
     .lists(&[&super::PATH]),
     key(

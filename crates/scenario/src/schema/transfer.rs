@@ -26,7 +26,7 @@ pub(super) static TRANSFER: &[Part] = &[
                 "bytes",
                 In(AMOUNT),
                 Of(Setting::Whole(50_000_000)),
-                "amount of data after which the transfer ends. Not with request/response, \
+                "amount of data after which the transfer ends. Refused with request/response, \
                     messages, a page or a film",
             )
             .rival("duration")
@@ -35,8 +35,8 @@ pub(super) static TRANSFER: &[Part] = &[
                 "duration",
                 In(SPAN),
                 Absent,
-                "time after its start at which the sender stops \
-                writing, instead of `bytes`. Not with request/response, a page or a film",
+                "time after its start at which the sender stops writing, instead of `bytes`. \
+                    Refused with request/response, a page or a film",
             )
             .rival("bytes")
             .json("extent_s")
@@ -69,7 +69,7 @@ pub(super) static TRANSFER: &[Part] = &[
                 In(Range::Rate(8, FASTEST)),
                 Absent,
                 "largest rate at which the receiving application reads. Without the key, the \
-                    application reads at once. Not with UDP",
+                    application reads at once. Refused with UDP",
             )
             .example("\"8 Mbit/s\""),
         ],

@@ -44,8 +44,8 @@ static WIFI_OLD: &[Key] = &[
         Words(names!(MODES)),
         Of(Setting::Word("infrastructure")),
         "whether the station is attached to an access point, or two stations talk directly. \
-            `ad-hoc`: no beacons, the long slot at 2.4 GHz, no wired hop. Not with 802.11n, ac \
-            and ax",
+            `ad-hoc`: no beacons, the long slot at 2.4 GHz, no wired hop. Refused with 802.11n, \
+            ac and ax",
     )
     .often(20, Draw::Any),
     key(
@@ -66,21 +66,21 @@ static WIFI_OLD: &[Key] = &[
         "path_loss_exponent",
         In(Range::Number(0.0, 10.0)),
         Of(Setting::Number(3.0)),
-        "exponent of the path loss. Only with `path_loss = \"log-distance\"`",
+        "exponent of the path loss. Needs `path_loss = \"log-distance\"`",
     )
     .often(10, Draw::Real(2.0, 4.0)),
     key(
         "reference_loss",
         Quantity(&LEVEL, 0, 300_000_000),
         Text("\"46.6777 dB\""),
-        "path loss at `reference_distance`. Only with `path_loss = \"log-distance\"`",
+        "path loss at `reference_distance`. Needs `path_loss = \"log-distance\"`",
     )
     .often(10, Draw::Code),
     key(
         "reference_distance",
         Quantity(&LENGTH, 1, FARTHEST),
         Text("\"1 m\""),
-        "distance at which the path loss is `reference_loss`. Only with `path_loss = \"log-distance\"`",
+        "distance at which the path loss is `reference_loss`. Needs `path_loss = \"log-distance\"`",
     )
     .often(10, Draw::Code),
     key(
@@ -102,8 +102,8 @@ static WIFI_OLD: &[Key] = &[
         "nakagami_m",
         Code("0.5 to 1000"),
         Text("[1.5, 0.75, 0.75]"),
-        "shape of Nakagami fading: one value, or three for distances below 80 m, from 80 to 200 \
-            m, and beyond. Only with `fading = \"nakagami\"`",
+        "shape of Nakagami fading: one value, or three for distances below 80 m, from 80 to 200 m, \
+            and beyond. Needs `fading = \"nakagami\"`",
     )
     .often(15, Draw::Code),
     key(
