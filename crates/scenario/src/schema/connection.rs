@@ -57,17 +57,12 @@ static ALGORITHMS: &[Key] = &[
     .rival("recovery")
     .heeded()
     .often(60, Draw::Code),
-    key(
-        "recovery",
-        Code("as `judge`"),
-        Absent,
-        "alias of `judge`. `judge` and `recovery` together are refused",
-    )
-    .aside()
-    .rival("judge")
-    .heeded()
-    .example("\"dsack\"")
-    .often(2, Draw::Code),
+    key("recovery", Code("as `judge`"), Absent, "alias of `judge`. `judge` and `recovery` together are refused")
+        .aside()
+        .rival("judge")
+        .heeded()
+        .example("\"dsack\"")
+        .often(2, Draw::Code),
     key(
         "response",
         Field,

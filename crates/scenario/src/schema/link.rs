@@ -202,14 +202,9 @@ static MORE: &[Key] = &[
     )
     .tables(&[&LEO])
     .example("\"starlink-fixed-2024\""),
-    key(
-        "cellular",
-        Code("a preset or a table"),
-        Absent,
-        "a varying cellular link ([links.md](links.md))",
-    )
-    .tables(&[&CELLULAR])
-    .example("\"lte-driving\""),
+    key("cellular", Code("a preset or a table"), Absent, "a varying cellular link ([links.md](links.md))")
+        .tables(&[&CELLULAR])
+        .example("\"lte-driving\""),
     key(
         "capture",
         In(Range::Flag),

@@ -134,15 +134,10 @@ pub(super) static TRANSFER: &[Part] = &[
             .tables(LAWS)
             .json("message_bytes")
             .example("\"1 kB\""),
-            key(
-                "interval",
-                Code("1 ns to 1000 h, or a table"),
-                Required,
-                "time from one message to the next",
-            )
-            .tables(LAWS)
-            .json("interval_s")
-            .example("\"20 ms\""),
+            key("interval", Code("1 ns to 1000 h, or a table"), Required, "time from one message to the next")
+                .tables(LAWS)
+                .json("interval_s")
+                .example("\"20 ms\""),
             key(
                 "deadline",
                 In(SPAN),

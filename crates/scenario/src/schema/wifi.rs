@@ -15,13 +15,8 @@ use super::{Draw, Key, LATEST, MOST_PACKETS, NANOSECOND, Part, WAYPOINT, ZERO, k
 pub(super) const FARTHEST: i64 = 100_000_000;
 
 static WIFI_OLD: &[Key] = &[
-    key(
-        "standard",
-        Words(names!(Standard::NAMES)),
-        Of(Setting::Word("802.11g")),
-        "standard of the wireless link",
-    )
-    .often(70, Draw::Any),
+    key("standard", Words(names!(Standard::NAMES)), Of(Setting::Word("802.11g")), "standard of the wireless link")
+        .often(70, Draw::Any),
     key(
         "rate",
         Code("a rate of the standard, `\"arf\"`, `\"aarf\"`, `\"minstrel\"`"),
