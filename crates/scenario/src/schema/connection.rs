@@ -15,9 +15,8 @@ static ALGORITHMS: &[Key] = &[
         "protocol",
         Words(names!(PROTOCOLS)),
         Of(Setting::Word("mptcp")),
-        "Multipath TCP v1, plain TCP, or a constant-rate flow. TCP and UDP use the first path \
-            only, so one override makes a baseline. `check` warns about links that then carry no \
-            connection",
+        "Multipath TCP v1, plain TCP, or a constant-rate flow. TCP and UDP use the first path only, \
+            so one override makes a baseline",
     )
     .heeded(),
     key(
@@ -25,7 +24,7 @@ static ALGORITHMS: &[Key] = &[
         Words(names!(PROFILES)),
         Of(Setting::Word("modern")),
         "chooses the defaults of the other keys of the connection: see [profiles](#profiles). A \
-            key that is written replaces the default",
+            written key replaces the default",
     )
     .heeded()
     .often(30, Draw::Any),
@@ -59,17 +58,12 @@ static ALGORITHMS: &[Key] = &[
     .rival("recovery")
     .heeded()
     .often(60, Draw::Code),
-    key(
-        "recovery",
-        Code("as `judge`"),
-        Absent,
-        "alias of `judge`. Results name the key as it was written. `judge` and `recovery` together are refused",
-    )
-    .aside()
-    .rival("judge")
-    .heeded()
-    .example("\"dsack\"")
-    .often(2, Draw::Code),
+    key("recovery", Code("as `judge`"), Absent, "alias of `judge`. `judge` and `recovery` together are refused")
+        .aside()
+        .rival("judge")
+        .heeded()
+        .example("\"dsack\"")
+        .often(2, Draw::Code),
     key(
         "response",
         Field,
@@ -99,10 +93,10 @@ static ALGORITHMS: &[Key] = &[
         Profile,
         "`true`: when the receive window or the send buffer is full, the sender also sends the \
             oldest segment without a DATA_ACK on the fastest subflow that can send. Condition: \
-            the subflows that carry this segment have more than four times the RTT, or a window \
-            of at most four segments (Raiciu et al., NSDI 2012, with the conditions of \
-            out-of-tree Linux). Works with any scheduler; refused with `acknowledgement = \
-            \"coupled\"`",
+            the subflows that carry this segment have more than four times the RTT of the \
+            fastest subflow, or a window of at most four segments. Source: Raiciu et al., NSDI \
+            2012, with the conditions of out-of-tree Linux. Works with any scheduler; refused \
+            with `acknowledgement = \"coupled\"`",
     )
     .often(25, Draw::Any),
     key(
@@ -110,8 +104,9 @@ static ALGORITHMS: &[Key] = &[
         Field,
         Profile,
         "`true`: when the receive window or the send buffer is full, the sender halves the window \
-            of the slower subflow that carries the oldest segment without a DATA_ACK, at most \
-            once per RTT of the fastest subflow that can send, and not during loss recovery",
+            of the slower subflow that carries the oldest segment without a DATA_ACK. The sender \
+            does so at most once per RTT of the fastest subflow that can send, and not in loss \
+            recovery",
     )
     .often(25, Draw::Any),
     key(

@@ -24,8 +24,8 @@ pub(super) static WIRE: &[Key] = &[
         "rate",
         In(RATE),
         Of(Setting::Whole(10_000_000)),
-        "rate of the link. A wireless link (`wifi`) has it for the wired hop behind its access \
-            point, by default without limit. Not beside `trace`, `leo` or `cellular`",
+        "rate of the link. On a wireless link (`wifi`), rate of the wired hop behind the access \
+            point, by default without limit. Refused beside `trace`, `leo` or `cellular`",
     )
     .often(90, Draw::Code)
     .directed(),
@@ -51,8 +51,8 @@ pub(super) static WIRE: &[Key] = &[
         "delay_redraw",
         Or(&["packet", "write"], Range::Time(NANOSECOND, HOUR)),
         Of(Setting::Word("packet")),
-        "when a new delay is drawn: for each packet, each time an application writes (one draw \
-            for both directions), or once in each such interval. No effect without \
+        "when a new delay is drawn: for each packet, each time an application writes (one draw for \
+            both directions), or once in each interval of this length. No effect without \
             `delay_variation`. With `stack = \"legacy-2011\"`, the default is `\"write\"`",
     )
     .json("delay_redraw")
@@ -138,9 +138,8 @@ pub(super) static WIRE: &[Key] = &[
         "policer",
         Inner,
         Absent,
-        "token bucket in front of the queue: it fills at `rate` and holds at most `burst`. A \
-            packet that finds fewer tokens than it has octets is dropped, as by a policed access \
-            or a used-up data plan",
+        "token bucket in front of the queue: it fills at `rate` and holds at most `burst`. A packet \
+            that finds fewer tokens than it has octets is dropped",
     )
     .tables(&[&POLICER])
     .linux("null", "the links to the kernel have no policer")
@@ -171,7 +170,7 @@ static MORE: &[Key] = &[
         "weight",
         In(POSITIVE),
         Of(Setting::Number(1.0)),
-        "the path's share of the load relative to the others (`scheduler = \"load-balancing\"`)",
+        "the path's share of the load relative to the other paths (`scheduler = \"load-balancing\"`)",
     )
     .often(8, Draw::Real(0.1, 20.0))
     .instead("the model has a round robin of its own, one segment at a time"),
@@ -199,18 +198,13 @@ static MORE: &[Key] = &[
         "leo",
         Code("a preset or a table"),
         Absent,
-        "a link over satellites in low orbit, whose rate and delay vary over time ([links.md](links.md))",
+        "a varying link over satellites in low orbit ([links.md](links.md))",
     )
     .tables(&[&LEO])
     .example("\"starlink-fixed-2024\""),
-    key(
-        "cellular",
-        Code("a preset or a table"),
-        Absent,
-        "a cellular link, whose rate and delay vary over time ([links.md](links.md))",
-    )
-    .tables(&[&CELLULAR])
-    .example("\"lte-driving\""),
+    key("cellular", Code("a preset or a table"), Absent, "a varying cellular link ([links.md](links.md))")
+        .tables(&[&CELLULAR])
+        .example("\"lte-driving\""),
     key(
         "capture",
         In(Range::Flag),

@@ -29,12 +29,12 @@ pub(super) static PATH_CHANGE: &[Key] = &[
         "action",
         Words(names!(ACTIONS)),
         Required,
-        "what happens to the path. `\"remove\"`: the interface goes away. Its subflows are \
-            closed, the peer gets a REMOVE_ADDR, and nothing that arrives on the interface is \
-            answered any more. `\"add\"`: the interface comes back, or the path is joined \
-            although `path_manager` is `\"none\"`; the client joins, the server advertises its \
-            address (ADD_ADDR). `\"backup\"`: the path is used only when no regular one works \
-            (MP_PRIO). `\"regular\"`: the path is used like the others (MP_PRIO)",
+        "what happens to the path. `\"remove\"`: the interface goes away: its subflows are closed, \
+            the peer gets a REMOVE_ADDR, and nothing that arrives on the interface is answered \
+            any more. `\"add\"`: the interface comes back, or the path is joined although \
+            `path_manager` is `\"none\"`; the client joins, the server advertises its address \
+            (ADD_ADDR). `\"backup\"`: the path is used only when no regular one works (MP_PRIO). \
+            `\"regular\"`: the path is used like other regular paths (MP_PRIO)",
     ),
     key(
         "by",
@@ -50,7 +50,7 @@ pub(super) static CHANGE: &[Key] = &[
         "state",
         Words(names!(STATES)),
         Absent,
-        "`down`: the link fails, and packets in its queue and on their way are lost. `up`: it works again",
+        "`down`: the link fails, and packets in its queue and on their way are lost. `up`: the link works again",
     ),
     key("rate", In(RATE), Absent, "new rate of the link"),
     key("delay", In(DELAY), Absent, "new delay of the link"),
@@ -62,7 +62,8 @@ pub(super) static POLICER: &[Key] = &[
         "burst",
         In(Range::Octets(1500, 1_000_000_000)),
         Required,
-        "most octets that the token bucket holds, and that may pass at once. A packet longer than this never passes",
+        "most octets that the token bucket holds, and that may pass at once. A packet longer than \
+            `burst` never passes",
     )
     .example("\"64 kB\"")
     .often(100, Draw::Spread(1_500, 300_000)),
@@ -79,8 +80,8 @@ pub(super) static LOSS: &[Key] = &[
         "bad_to_good",
         In(RATIO),
         Required,
-        "probability, at each packet, of a change from the bad state to the good one. Its inverse \
-            is the mean length of a bad period in packets",
+        "probability, at each packet, of a change from the bad state to the good one. The inverse \
+            of this probability is the mean length of a bad period in packets",
     ),
     key("loss_bad", In(RATIO), Of(Setting::Number(1.0)), "probability that a packet is lost in the bad state"),
     key("loss_good", In(RATIO), Of(Setting::Number(0.0)), "probability that a packet is lost in the good state"),
@@ -123,8 +124,9 @@ pub(super) static MIDDLEBOX: &[Key] = &[
         "at",
         In(PAUSE),
         Text("always"),
-        "time from which the box acts. `rewrite-sequence`, `nat` and `pep` act only on flows that \
-             begin between `at` and `until`, and on these until they end",
+        "time from which the box acts. `rewrite-sequence` and `pep` act only on flows that begin \
+            between `at` and `until`, and on these until they end. `nat` gives also older flows \
+            a new port",
     )
     .often(40, Draw::Code),
     key("until", In(PAUSE), Text("always"), "time until which the box acts, later than `at`").often(40, Draw::Code),
@@ -161,8 +163,8 @@ pub(super) static MIDDLEBOX: &[Key] = &[
         "every",
         In(Range::Octets(1, 1_000_000_000_000)),
         Text("`\"100 kB\"`"),
-        "`alter-payload`, `alter-length`: spacing of the changes. The octets at offset 0 of the \
-            stream and at each multiple of this are changed",
+        "`alter-payload`, `alter-length`: spacing of the changes. The box changes the stream at \
+            offset 0 and at each multiple of this",
     )
     .often(40, Draw::Spread(1, 200_000)),
     key(
@@ -228,8 +230,8 @@ pub(super) static PAGE: &[Key] = &[
         In(Range::Whole(1, MOST_OBJECTS)),
         Of(Setting::Whole(2)),
         "number of objects in the longest chain of dependencies, at most `objects`. With 2, all \
-            other objects depend on the document. With more, the other objects are spread evenly \
-            over the levels below it, and each depends on a random object of the level above",
+            other objects depend on the document; with more, they are spread evenly over the \
+            levels below it, and each depends on a random object of the level above",
     ),
 ];
 pub(super) static OBJECT: &[Key] = &[

@@ -13,13 +13,13 @@ pub(super) static ROOT: &[Key] = &[
         "title",
         Code("one line of at most 200 characters, none of which controls a terminal or the direction of writing"),
         Text("\"\""),
-        "title of the scenario. It has no effect on the run",
+        "title of the scenario, without effect on the run",
     ),
     key(
         "duration",
         In(SPAN),
         Of(Setting::Time(HOUR)),
-        "the run ends at this virtual time at the latest. It ends earlier if all transfers have ended",
+        "the run ends at this virtual time at the latest. The run ends earlier if all transfers have ended",
     ),
     key(
         "stack",
@@ -35,9 +35,9 @@ pub(super) static ROOT: &[Key] = &[
         In(Range::Flag),
         Of(Setting::Flag(false)),
         "`true`: the simulator writes each segment that reaches a host as the octets of a real \
-            packet (payload, options, checksums) and parses them. Results and trace do not change \
-            (a difference ends the program), but the run takes longer. Not with `stack = \
-            \"legacy-2011\"`, whose packets have no bytes",
+            packet (payload, options, checksums) and parses them. Results and trace do not \
+            change (a difference ends the program). Refused with `stack = \"legacy-2011\"`, \
+            whose packets have no bytes",
     ),
     key(
         "connection",
@@ -59,7 +59,7 @@ pub(super) static ROOT: &[Key] = &[
         "path",
         Code("a list of tables"),
         Text("at least one"),
-        "links from client to server. Not beside `[[link]]` or `[topology]`",
+        "links from client to server. Refused beside `[[link]]` or `[topology]`",
     )
     .lists(&[&super::PATH]),
     key(

@@ -26,7 +26,7 @@ pub(super) static TRANSFER: &[Part] = &[
                 "bytes",
                 In(AMOUNT),
                 Of(Setting::Whole(50_000_000)),
-                "amount of data after which the transfer ends. Not with request/response, \
+                "amount of data after which the transfer ends. Refused with request/response, \
                     messages, a page or a film",
             )
             .rival("duration")
@@ -35,8 +35,8 @@ pub(super) static TRANSFER: &[Part] = &[
                 "duration",
                 In(SPAN),
                 Absent,
-                "time after its start at which the sender stops \
-                writing, instead of `bytes`. Not with request/response, a page or a film",
+                "time after its start at which the sender stops writing, instead of `bytes`. \
+                    Refused with request/response, a page or a film",
             )
             .rival("bytes")
             .json("extent_s")
@@ -68,8 +68,8 @@ pub(super) static TRANSFER: &[Part] = &[
                 "read_rate",
                 In(Range::Rate(8, FASTEST)),
                 Absent,
-                "largest rate at which the receiving application reads. Without the key it reads \
-                    at once. Not with UDP",
+                "largest rate at which the receiving application reads. Without the key, the \
+                    application reads at once. Refused with UDP",
             )
             .example("\"8 Mbit/s\""),
         ],
@@ -83,10 +83,10 @@ pub(super) static TRANSFER: &[Part] = &[
                 "rate",
                 In(RATE),
                 Absent,
-                "rate at which the sender writes in busy periods. Without the key, it writes as \
-                    fast as the connection takes data. With `off = \"0 s\"` the source never \
-                    pauses. With `protocol = \"udp\"`: rate of the payload; without the key, a \
-                    UDP flow sends a fifth more than its path carries, and if `bytes` and \
+                "rate at which the sender writes in busy periods. Without the key, the sender \
+                    writes as fast as the connection takes data. With `off = \"0 s\"` the source \
+                    never pauses. With `protocol = \"udp\"`: rate of the payload; without the \
+                    key, a UDP flow sends a fifth more than its path carries, and if `bytes` and \
                     `duration` are missing, too, it sends until the run ends",
             )
             .example("\"2 Mbit/s\""),
@@ -134,16 +134,10 @@ pub(super) static TRANSFER: &[Part] = &[
             .tables(LAWS)
             .json("message_bytes")
             .example("\"1 kB\""),
-            key(
-                "interval",
-                Code("1 ns to 1000 h, or a table"),
-                Required,
-                "time from one message to the next. The application writes on time, whether or \
-                    not earlier messages have arrived",
-            )
-            .tables(LAWS)
-            .json("interval_s")
-            .example("\"20 ms\""),
+            key("interval", Code("1 ns to 1000 h, or a table"), Required, "time from one message to the next")
+                .tables(LAWS)
+                .json("interval_s")
+                .example("\"20 ms\""),
             key(
                 "deadline",
                 In(SPAN),

@@ -24,9 +24,9 @@ pub(super) static BUFFERS: &[Key] = &[
         "receive_buffer",
         Field,
         Profile,
-        "receive buffer of the connection in octets of payload, shared by its subflows. Constant \
-                 unless `receive_initial` is set. The default is close to the maximum of Linux's \
-                 `tcp_rmem`, 6 MiB",
+        "receive buffer of the connection in octets of payload, shared by its subflows. Without \
+            `receive_initial`, the buffer is constant. The default is close to Linux's 6 MiB \
+            (`tcp_rmem`)",
     )
     .instead("the model's advertised window is constant and never holds the sender up")
     .often(45, Draw::Code),
@@ -105,8 +105,9 @@ pub(super) static WINDOW: &[Key] = &[
         Field,
         Profile,
         "`true`: congestion windows grow by the octets acknowledged (RFC 3465, recommended by RFC \
-            5681 in congestion avoidance; Linux). `false`: they grow with each ACK, which counts \
-            for at most one segment (RFC 5681 3.1, equations (2) and (3)), as in ns-3's NewReno",
+            5681 in congestion avoidance; Linux). `false`: windows grow with each ACK, which \
+            counts for at most one segment (RFC 5681 3.1, equations (2) and (3)), as in ns-3's \
+            NewReno",
     )
     .instead("the model's controllers have their own rules of increase")
     .often(15, Draw::Any),
@@ -115,18 +116,19 @@ pub(super) static WINDOW: &[Key] = &[
         Field,
         Profile,
         "`true`: the congestion window counts segments of any length, and in slow start grows by \
-            one segment for each segment acknowledged (Linux). `false`: it counts octets (RFC \
-            5681)",
+            one segment for each segment acknowledged (Linux). `false`: the window counts octets \
+            (RFC 5681)",
     )
     .often(15, Draw::Any),
     key(
         "window_validation",
         Field,
         Profile,
-        "when a congestion window counts as used; an unused window does not grow. `true`: if at \
-            some time of the last round trip it was full, or in slow start more than half full; \
-            and a window that was not used for an RTO falls half way to the part that was used \
-            (RFC 2861 3.2; Linux). `false`: if the window was full at the ACK",
+        "when a congestion window counts as used; an unused window does not grow. `true`: the \
+            window counts as used if it was full at some time of the last round trip (in slow \
+            start: more than half full). A window unused for an RTO falls half way to its used \
+            part (RFC 2861 3.2; Linux). `false`: the window counts as used if it was full at the \
+            ACK",
     )
     .often(15, Draw::Any),
     key(
@@ -179,10 +181,10 @@ pub(super) static WINDOW: &[Key] = &[
         Field,
         Profile,
         "`true`: SACK gives RTT samples (of segments sent only once), and timestamps give them in \
-            recovery, too. SACK restarts the retransmission timer if a newly reported segment was \
-            sent before the first unacknowledged segment was last sent. `false`: the timer is not \
-            restarted, and may expire in a long recovery. Segments sent later do not restart the \
-            timer, so a lost retransmission still times out",
+            recovery, too. SACK restarts the retransmission timer if a newly reported segment \
+            was sent before the first unacknowledged segment was last sent. Segments sent later \
+            do not restart the timer, so a lost retransmission still times out. `false`: SACK \
+            does not restart the timer, which may expire in a long recovery",
     )
     .often(15, Draw::Any),
 ];
@@ -242,16 +244,16 @@ pub(super) static OPTIONS: &[Key] = &[
 ];
 
 pub(super) static ACKNOWLEDGEMENTS: &[Key] = &[
-    key("delayed_ack", Field, Profile, "longest delay of an ACK. With `delayed_ack_adapts`, the shortest")
+    key("delayed_ack", Field, Profile, "longest delay of an ACK; with `delayed_ack_adapts`, the shortest delay")
         .instead("the model acknowledges every segment at once")
         .often(30, Draw::Code),
     key(
         "delayed_ack_adapts",
         Field,
         Profile,
-        "`true`: the delay of ACKs follows the arrivals of data. It approaches twice the interval \
-            between two arrivals, and doubles after a delay that ran out. It stays between \
-            `delayed_ack` and the RTT, and below 200 ms (Linux)",
+        "`true`: the delay of ACKs follows the arrivals of data. The delay approaches twice the \
+            interval between two arrivals, and doubles after a delay that ran out, but stays \
+            between `delayed_ack` and the RTT, and below 200 ms (Linux)",
     )
     .often(15, Draw::Any),
     key(
@@ -259,7 +261,7 @@ pub(super) static ACKNOWLEDGEMENTS: &[Key] = &[
         Field,
         Profile,
         "number of ACKs that are not delayed, at the start of the connection and after a pause \
-            longer than an RTO. Never more than half the number of segments in the receive window",
+            longer than an RTO. The number is at most half the segments of the receive window",
     )
     .often(15, Draw::Whole(1, 20)),
     key(
@@ -277,12 +279,12 @@ pub(super) static ACKNOWLEDGEMENTS: &[Key] = &[
         Profile,
         "`true`: acknowledges by Linux's rule. If more than one full segment has come since the \
             last ACK, the ACK leaves before the application reads. After each read, a subflow \
-            acknowledges again if its window has at least doubled, or if it owes an ACK, nothing \
-            is left to read, and the data ended with a short segment or, with `push_acks`, with \
-            PSH (unless `delayed_ack_adapts` expects an answer of the application). The window is \
-            the buffer less the memory of unread and held segments (`held_charge`), in units of \
-            the window field. Until a buffer with `receive_initial` has grown, the window leaves \
-            out one segment of it",
+            acknowledges again if its window has at least doubled. A subflow that owes an ACK \
+            also acknowledges if nothing is left to read and the data ended with a short segment \
+            (with `push_acks`: or with PSH), unless `delayed_ack_adapts` expects an answer of \
+            the application. The window is the buffer less the memory of unread and held \
+            segments (`held_charge`), in units of the window field. Until a buffer with \
+            `receive_initial` has grown, the window leaves out one segment of the buffer",
     )
     .often(15, Draw::Any),
     key(
@@ -301,8 +303,8 @@ pub(super) static ACKNOWLEDGEMENTS: &[Key] = &[
         "shortest interval between two answers of a subflow to unacceptable segments without \
             payload (with an old timestamp, or outside the window). The first such segment is \
             answered at once, as in Linux. Without a limit, both ends could answer each other \
-            endlessly in a network that reorders and duplicates. Challenge ACKs (RFC 5961) and \
-            answers to repeated signals: at most ten in ten such intervals. `\"0 s\"`: no limit",
+            endlessly. Challenge ACKs (RFC 5961) and answers to repeated signals are limited to \
+            ten in ten such intervals. `\"0 s\"`: no limit",
     )
     .instead("the model answers no segment but data")
     .often(10, Draw::Code),
@@ -343,9 +345,9 @@ pub(super) static LIFETIME: &[Key] = &[
         "keepalive",
         Field,
         Profile,
-        "both ends send keep-alives (RFC 9293 3.8.4) on a subflow that has nothing in flight and \
-            on which nothing has arrived for this time. RFC 9293 demands that the time be at \
-            least two hours by default",
+        "both ends send keep-alives (RFC 9293 3.8.4) on a subflow that has nothing in flight and on \
+            which nothing has arrived for this time. RFC 9293 demands a default of at least two \
+            hours",
     )
     .instead("the model sends nothing on an idle subflow")
     .often(8, Draw::Spread(10_000, 10_000_000)),

@@ -15,13 +15,8 @@ use super::{Draw, Key, LATEST, MOST_PACKETS, NANOSECOND, Part, WAYPOINT, ZERO, k
 pub(super) const FARTHEST: i64 = 100_000_000;
 
 static WIFI_OLD: &[Key] = &[
-    key(
-        "standard",
-        Words(names!(Standard::NAMES)),
-        Of(Setting::Word("802.11g")),
-        "standard of the wireless link: its rates and its timing",
-    )
-    .often(70, Draw::Any),
+    key("standard", Words(names!(Standard::NAMES)), Of(Setting::Word("802.11g")), "standard of the wireless link")
+        .often(70, Draw::Any),
     key(
         "rate",
         Code("a rate of the standard, `\"arf\"`, `\"aarf\"`, `\"minstrel\"`"),
@@ -44,8 +39,8 @@ static WIFI_OLD: &[Key] = &[
         Words(names!(MODES)),
         Of(Setting::Word("infrastructure")),
         "whether the station is attached to an access point, or two stations talk directly. \
-            `ad-hoc`: no access point, no beacons, the long slot at 2.4 GHz, no wired hop. Not \
-            with 802.11n, ac and ax",
+            `ad-hoc`: no beacons, the long slot at 2.4 GHz, no wired hop. Refused with 802.11n, \
+            ac and ax",
     )
     .often(20, Draw::Any),
     key(
@@ -66,21 +61,21 @@ static WIFI_OLD: &[Key] = &[
         "path_loss_exponent",
         In(Range::Number(0.0, 10.0)),
         Of(Setting::Number(3.0)),
-        "exponent of the path loss. Only with `path_loss = \"log-distance\"`",
+        "exponent of the path loss. Needs `path_loss = \"log-distance\"`",
     )
     .often(10, Draw::Real(2.0, 4.0)),
     key(
         "reference_loss",
         Quantity(&LEVEL, 0, 300_000_000),
         Text("\"46.6777 dB\""),
-        "path loss at `reference_distance`. Only with `path_loss = \"log-distance\"`",
+        "path loss at `reference_distance`. Needs `path_loss = \"log-distance\"`",
     )
     .often(10, Draw::Code),
     key(
         "reference_distance",
         Quantity(&LENGTH, 1, FARTHEST),
         Text("\"1 m\""),
-        "distance at which the path loss is `reference_loss`. Only with `path_loss = \"log-distance\"`",
+        "distance at which the path loss is `reference_loss`. Needs `path_loss = \"log-distance\"`",
     )
     .often(10, Draw::Code),
     key(
@@ -102,8 +97,8 @@ static WIFI_OLD: &[Key] = &[
         "nakagami_m",
         Code("0.5 to 1000"),
         Text("[1.5, 0.75, 0.75]"),
-        "shape of Nakagami fading: one value, or three for distances below 80 m, from 80 to 200 \
-            m, and beyond. Only with `fading = \"nakagami\"`",
+        "shape of Nakagami fading: one value, or three for distances below 80 m, from 80 to 200 m, \
+            and beyond. Needs `fading = \"nakagami\"`",
     )
     .often(15, Draw::Code),
     key(
@@ -203,7 +198,7 @@ static WIFI_OLD: &[Key] = &[
         Code("a list of tables"),
         Absent,
         "places of the station at given times: `{ at = \"10 s\", distance = \"80 m\" }`, or with \
-             `position`. Between them, the station moves at a constant speed",
+            `position`. Between waypoints, the station moves at a constant speed",
     )
     .lists(&[&WAYPOINT])
     .example("[{ at = \"10 s\", distance = \"80 m\" }]")
@@ -299,8 +294,8 @@ pub static WIFI_HIGH: &[Key] = &[
         "category",
         Words(names!(Category::NAMES)),
         Of(Setting::Word("best effort")),
-        "access category with which both ends contend for the medium (EDCA). It must be the \
-                same on all links of an access point",
+        "access category with which both ends contend for the medium (EDCA). The category must be \
+            the same on all links of an access point",
     )
     .often(15, Draw::Any),
     key(
@@ -310,8 +305,8 @@ pub static WIFI_HIGH: &[Key] = &[
             "of the category: 0, for video 3.008 \
         ms, for voice 1.504 ms (with `like = \"ns-3\"` 4.096 ms and 2.080 ms)",
         ),
-        "longest time for which a station may hold the medium, sending frame after frame. 0: \
-                one PPDU. It must be the same on all links of an access point",
+        "longest time for which a station may hold the medium, sending frame after frame. 0: one \
+            PPDU. The limit must be the same on all links of an access point",
     )
     .example(
         "\"3008 \
