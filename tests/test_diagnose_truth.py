@@ -95,9 +95,10 @@ def test_of_wired_paths_most_shares_and_every_capacity_are_right(plain: list[Out
     assert result["base_delay"] >= 0.9
 
 
+@pytest.mark.parametrize("count", [2, pytest.param(10, marks=pytest.mark.long)])
 @pytest.mark.parametrize("damage", ["missing", "snaplen", "offload"])
-def test_damaged_captures_show_it_too(plain_runs: list[Simulated], damage: str) -> None:
-    outcomes = [*chain.from_iterable(one.outcomes(damage) for one in plain_runs[:5])]
+def test_damaged_captures_show_it_too(plain_runs: list[Simulated], damage: str, count: int) -> None:
+    outcomes = [*chain.from_iterable(one.outcomes(damage) for one in plain_runs[:count])]
     for view in VIEWS:
         counts = verdicts(outcomes, view)
         assert counts["right"] + counts["indistinct"] >= 0.8 * counts.total()

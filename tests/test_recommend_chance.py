@@ -1,10 +1,13 @@
 """What `recommend` calls sure: with invented runs, of which the truth is known."""
 
+import copy
+import functools
 import hashlib
 import itertools
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping
 from statistics import NormalDist
+from typing import Any
 
 import pytest
 
@@ -47,6 +50,19 @@ def world(number: int, mean: Callable[[Mapping[str, str]], float], own: float, s
             yield [Record(task.key, task.scenario_sha256, task.seed, "completed", "", "", "", json.dumps(summary))]
 
     return make
+
+
+@pytest.fixture(autouse=True, scope="module")
+def checked_once() -> Iterator[None]:
+    """Checks each scenario once: the searches of a test check the same ones again and again."""
+    check = functools.lru_cache(maxsize=None)(ab.Scenario.check)
+
+    def check_once(scenario: ab.Scenario, **limits: Any) -> dict[str, Any]:
+        return copy.deepcopy(check(scenario, **limits))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ab.Scenario, "check", check_once)
+        yield
 
 
 def equal(_: Mapping[str, str]) -> float:
