@@ -86,6 +86,11 @@ def test_check_says_where_a_default_gives_way_to_newreno(command: Command, scena
     assert "detector reordering-degree, reduction newreno\n" in done.out
 
 
+def test_check_says_that_bbr_decides_its_reduction(command: Command, scenario_file: Path) -> None:
+    done = command("check", scenario_file, "--set", "connection.controller=bbr")
+    assert done.out.endswith("connection0: profile modern, detector rack, reduction by the controller bbr\n")
+
+
 def test_check_says_once_what_holds_for_all_connections(command: Command, here: Path) -> None:
     (here / "three.toml").write_text(f"{SEVERAL}[[connection]]\nprotocol = 'udp'\n", encoding="utf-8")
     done = command("check", "three.toml", "--set", "connection.2.transfer.bytes=1 kB")

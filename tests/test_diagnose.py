@@ -94,7 +94,7 @@ FIRST_SENTENCES = [
         [(5.0, 5.0)],
         7.0,
         "mptcp",
-        "more than the capacities that were measured: a path may be missing in the capture, or a "
+        "more than the capacity of all paths that the capture shows: a path may be missing, or a "
         "capacity may have changed.",
     ),
     # The rate varies: for a time it was enough.

@@ -226,6 +226,9 @@ def test_the_share_of_each_path_is_linuxs(name: str) -> None:
     assert apart.keys() <= APART[name], apart
 
 
+BURSTS = "{ good_to_bad = 0.1, bad_to_good = 0.5 }"
+
+
 @pytest.mark.parametrize(
     ("change", "place"),
     [
@@ -250,6 +253,7 @@ def test_the_share_of_each_path_is_linuxs(name: str) -> None:
         ({"connection.initial_rto": "3 s"}, "connection.initial_rto: "),
         ({"path.0.changes": '[{ at = "1 s", state = "down" }]'}, 'path[0].changes[0].state: "down"'),
         ({"path.1.changes": '[{ at = "1 s", state = "up" }]'}, 'path[1].changes[0].state: "up"'),
+        ({"path.1.changes": f'[{{ at = "1 s", loss = {BURSTS} }}]'}, "path[1].changes[0].loss: loss in bursts"),
     ],
 )
 def test_what_linux_cannot_follow_is_refused_by_name(change: dict[str, str], place: str) -> None:
@@ -406,6 +410,13 @@ def test_without_variation_the_runs_of_linux_are_draws_of_one_case(fake: FakeKer
     assert "27.00 +- 4.24" in str(found)
     assert any(line.startswith("Linux takes about 3 s of wall-clock time for a run of 1 MB") for line in told)
     assert told.index("Linux, run 1 of 2") > told.index("Anabranch, run 1 of 1")
+
+
+@pytest.mark.parametrize(("loss", "runs"), [("1 %", 2), ("100 %", 1)])
+def test_anabranch_runs_more_than_once_if_a_change_brings_random_loss(fake: FakeKernel, loss: str, runs: int) -> None:
+    changes = f'[{{ at = "20 ms", loss = "{loss}" }}, {{ at = "120 ms", loss = "0 %" }}]'
+    found = compare_kernel(TWO.set("path.0.changes", changes), runs=2)
+    assert (len(found.anabranch), len(found.linux)) == (runs, 2)
 
 
 @pytest.mark.parametrize("names", [("path0", "path1"), ("wifi", "lte")])

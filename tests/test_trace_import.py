@@ -239,6 +239,12 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("mahimahi", "5\n60000\n", ("--from", "5 s", "--length", "1 s"), "f.csv: no stamp from 5 s to 6 s; the whole"),
         ("mahimahi", "5\n60000\n", ("--from", "2 min"), "f.csv: no stamp from 120 s on; the whole trace lasts 60 s"),
         ("ping", "PING a (192.0.2.1)\n--- a ping statistics ---\n", (), 'no line with "icmp_seq=" and "time="'),
+        (
+            "ping",
+            "PING a (192.0.2.1): 56 data bytes\n64 bytes from 192.0.2.1: seq=0 ttl=57 time=13.4 ms\n",
+            (),
+            "no probe was answered, or the lines have another form than those of `LC_ALL=C ping` (iputils)",
+        ),
         ("mahimahi", "5\n", ("--unit", "kbit/s"), "--unit is not for --kind mahimahi, but for goodput"),
         (
             "errant",

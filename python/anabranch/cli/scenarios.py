@@ -203,13 +203,18 @@ def _long(found: "Estimate") -> str:
     return say.LASTS(time=units.time(float(f"{found.seconds:.2g}")), **of)
 
 
+_BBR = "bbr"
+"""The controller that ignores the key `reduction`."""
+
+
 def _in_force(resolved: Mapping[str, Any]) -> Iterator[str]:
     """What finds the losses and reduces the window, in a line for all connections alike."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for connection, force in zip(resolved["connections"], resolved["in_force"], strict=True):
         if force is not None:
-            wanted = connection["detector"]
-            key = (connection["profile"], force["detector"], force["reduction"], wanted)
+            wanted, controller = connection["detector"], connection["controller"]
+            reduction = say.BY_CONTROLLER(controller=controller) if controller == _BBR else force["reduction"]
+            key = (connection["profile"], force["detector"], reduction, wanted)
             alike.setdefault(key, []).append(connection["name"])
     for (profile, detector, reduction, wanted), names in alike.items():
         name = names[0] if len(names) == 1 else say.CONNECTIONS(count=len(names))

@@ -216,6 +216,9 @@ def _events(path: int, i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
                     "the links to the kernel cannot go down, only lose all packets",
                     'write loss = "100 %" at that time, and the former loss when the path is back',
                 )
+            if key == "loss" and not isinstance(value, int | float):
+                place = f"path[{i}].changes[{n}].loss"
+                raise _refused(place, "loss in bursts", "the kernel drops independently")
             if key in ("rate_bps", "loss"):
                 event[key] = value
             elif key == "delay_s":

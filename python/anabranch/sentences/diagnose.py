@@ -55,8 +55,8 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     },
     "cwnd": {
         "ground": Phrase(
-            "as much is in flight as ever since the last loss, and acknowledgements release segments at once; or no "
-            "other cause is certain"
+            "the data in flight are at their maximum since the last loss, and acknowledgements release segments at "
+            "once; or no other cause is certain"
         ),
         "remedy": Phrase("try another congestion controller or reduce random losses, unless the paths were saturated"),
     },
@@ -98,7 +98,7 @@ NO_GOODPUT = Sentence("The goodput is unknown, because all data arrived with the
 GOODPUT_OF_CAPACITY = Sentence("The goodput is {goodput}, {share} of the capacity.")
 GOODPUT_OF_SUM = Sentence("The goodput is {goodput}, {share} of the sum of the capacities.")
 GOODPUT_ABOVE_SUM = Sentence(
-    "The goodput is {goodput}, more than the capacities that were measured: a path may be missing in the capture, or a "
+    "The goodput is {goodput}, more than the capacity of all paths that the capture shows: a path may be missing, or a "
     "capacity may have changed."
 )
 

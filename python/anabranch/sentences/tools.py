@@ -16,6 +16,8 @@ IN_FORCE_NO_SACK = Phrase(
     "{name}: profile {profile}, detector {detector}, reduction {reduction} ({wanted} needs an independent receiver "
     "with SACK)"
 )
+BY_CONTROLLER = Phrase("by the controller {controller}")
+"""The reduction of a controller that decides itself how its window falls."""
 WARNING = Phrase("warning: {what}")
 MORE_SEEDS = Phrase(
     "more seeds follow until the precision is reached: at most {seeds!n} {seeds:seed|seeds}, {runs!n} {runs:run|runs}"

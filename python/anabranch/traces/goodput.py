@@ -60,7 +60,7 @@ def _column(found: Table, wanted: Wanted) -> str:
         others = [name for name in found.header if stem(name) in _PUBLISHED and name != column]
         if others:
             raise TraceError(
-                f"{found.name}: rates of two directions: {column}, {others[0]}; --column names one of them"
+                f"{found.name}: rates of two directions: {column}, {others[0]}; choose one of them with --column"
             )
     return column
 

@@ -105,7 +105,8 @@ STATED: Mapping[str, tuple[Phrase, Phrase, Phrase]] = {
 
 NOTES = (
     Sentence(
-        "Column Paper: Tables I to III as printed, and statements of the text. Figures without numbers show Table III."
+        "Column Paper: Tables I to III as printed, and statements of the text. The paper's figures print no numbers; "
+        "their points in Figs. 2 to 4 are those of its Table III, at 10 m."
     ),
     Sentence(
         "The paper's Coupled is RFC 6356 per acknowledgement, with alpha as in its equation (6): the controller "
