@@ -51,8 +51,8 @@ class Outcome:
     Attributes
     ----------
     file : name of the script
-    status : "passed", "passed with notes" (the script asks for behaviours that the runner accepts
-        but does not carry out), "failed", "unsupported" (it needs a feature that the engine lacks)
+    status : "passed", "passed with notes" (the runner accepted a behaviour without carrying it
+        out, or a difference), "failed", "unsupported" (it needs a feature that the engine lacks)
         or "invalid" (it is not a valid script)
     profile : the stack whose defaults were used
     events : number of events that happened as the script says
@@ -60,7 +60,7 @@ class Outcome:
     why : the missing feature, or why the script is invalid; else None
     unchecked : parts of the script that were not checked
     notes : behaviours accepted but not carried out that could change the result
-    inert : behaviours accepted but not carried out that cannot change the result
+    inert : behaviours and differences accepted that cannot change the result
     linux : the result under Linux's profile, if the script failed under another profile; else None
     """
 

@@ -194,10 +194,10 @@ pub(super) static MIDDLEBOX: &[Key] = &[
     key(
         "count",
         In(Range::Whole(1, 1000)),
-        Text("`20`, `4`, `2`"),
+        Text("`20`, `4`, `2`, `2`"),
         "`replay`: each time this number of segments of a flow and direction has passed, the box \
             sends a copy of the last of them. `divide-acks`, `repeat-acks`: number of ACKs made \
-            of one. `thin-acks`: in each group of this number of ACKs of a flow, only the last one \
+            of one. `thin-acks`: in each group of this many ACKs of a flow, only the last one \
             passes. The others are dropped at once, even if the last one never comes",
     )
     .often(40, Draw::Spread(1, 40)),
