@@ -107,7 +107,7 @@ def test_of_a_capture_at_the_receiver_not_too_much_is_promised() -> None:
     found = connection_of({"send_buffer": 1.0}, captured_at=["server"], indistinct=["cwnd", "send_buffer"])
     told = verdict(found)[2]
     assert told.startswith("Main cause: probably send buffer, ")
-    assert "only `ss -tin`" in told
+    assert "`ss -tin` on the sender" in told
 
 
 @pytest.mark.usefixtures("no_figures")
