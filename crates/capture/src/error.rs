@@ -57,7 +57,7 @@ impl fmt::Display for Error {
                     write!(f, "; {}, which cannot be read", packets_of(*packets, name))?;
                 }
                 if told.cut > 0 {
-                    write!(f, "; {} cut before the end of the TCP header", count(told.cut, "packet"))?;
+                    write!(f, "; {} cut within the headers", count(told.cut, "packet"))?;
                 }
                 if told.incomplete > 0 {
                     write!(f, "; {} of incomplete packets", count(told.incomplete, "IP fragment"))?;

@@ -149,7 +149,7 @@ pub struct Told {
     pub opened: Named,
     /// Packets that may hold TCP and cannot be opened.
     pub closed: Named,
-    /// Packets cut before the end of the TCP header.
+    /// Packets cut within their headers.
     pub cut: u64,
     /// IP fragments of packets that may hold TCP.
     pub fragments: u64,
