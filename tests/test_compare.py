@@ -298,7 +298,11 @@ def test_an_analysis_of_standard_input_cannot_be_made_again(here: Path) -> None:
         assert subprocess.run(words, stdin=file, check=False).returncode == 0
     words = [sys.executable, "-m", "anabranch", "replay", "seen"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "seen: its capture - was not a file, so it cannot be read again\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "seen: no hash of its capture - is stored, because it was not a file when the analysis was saved; analyse it "
+        "again from a file\n",
+    )
 
 
 def test_a_damaged_frame_of_an_analysis_is_told(command: Command, there: Path) -> None:

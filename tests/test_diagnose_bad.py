@@ -107,6 +107,7 @@ def test_of_the_data_alone_no_shares_are_told(captures: list[Path], tmp_path: Pa
     html = found._repr_html_()
     assert html.count("<table>") == 1  # that of the paths
     assert say.INFERRED not in html
+    assert say.INFERRED_AND_BLOCKING not in html
 
 
 def test_of_acknowledgements_alone_nothing_is_told(captures: list[Path], tmp_path: Path, command: Command) -> None:

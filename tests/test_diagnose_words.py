@@ -10,6 +10,7 @@ import anabranch as ab
 from anabranch.diagnosis.capacities import path_capacities
 from anabranch.diagnosis.measure import events, open_at_receiver
 from anabranch.diagnosis.seen import Seen
+from anabranch.diagnosis.text import note_on_shares
 from anabranch.diagnosis.unknown import unknown
 from anabranch.diagnosis.verdict import open_names, verdict
 from anabranch.measures.causes import CAUSES
@@ -52,6 +53,16 @@ def connection_of(causes: dict[str, float], **fields: Any) -> dict[str, Any]:
 def texts(connection: dict[str, Any], facts: Seen) -> list[str]:
     """Each thing that a capture does not show, with its reason."""
     return [f"{one['what']}: {one['why']}" for one in unknown(connection, facts)]
+
+
+def test_head_of_line_blocking_is_called_a_fact_only_of_a_capture_at_the_receiver() -> None:
+    blocked = {"head_of_line": 0.4, "cwnd": 0.6}
+    for places in ([], ["client"]):
+        assert note_on_shares(connection_of(blocked, captured_at=places)) == say.INFERRED_AND_BLOCKING
+    for places in (["server"], ["client", "server"]):
+        assert note_on_shares(connection_of(blocked, captured_at=places)) == say.INFERRED
+    assert note_on_shares(connection_of({"cwnd": 1.0})) == say.INFERRED
+    assert note_on_shares(connection_of(blocked, is_known=True)) == say.KNOWN
 
 
 def test_a_capture_without_timestamps_does_not_speak_of_their_milliseconds() -> None:

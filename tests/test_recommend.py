@@ -264,12 +264,16 @@ def test_data_go_down_unless_told_otherwise() -> None:
         "--budget=-inf",
         "--budget=0 s",
         "--budget=5 parsecs",
+        "--budget=2 h",
     ],
 )
 def test_a_budget_that_is_none_is_refused(command: Command, option: str) -> None:
     done = command("recommend", "--path", "dsl", option)
     assert (done.status, done.out) == (2, "")
-    assert f"--budget {option.partition('=')[2]}: takes a time above 0 with its unit, such as 30 s" in done.err
+    assert (
+        f"--budget {option.partition('=')[2]}: takes a time above 0 and at most 1 h with its unit, such as 30 s"
+        in done.err
+    )
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("5 s", 5.0), ("5s", 5.0), ("0.5 min", 30.0), ("20", 20.0)])

@@ -238,7 +238,13 @@ def test_mahimahi_is_checked_and_cut(here: Path) -> None:
         ("mahimahi", "5\n4294967296\n", (), "line 2: 4294967296 ms is later than the last allowed stamp"),
         ("mahimahi", "5\n60000\n", ("--from", "5 s", "--length", "1 s"), "f.csv: no stamp from 5 s to 6 s; the whole"),
         ("mahimahi", "5\n60000\n", ("--from", "2 min"), "f.csv: no stamp from 120 s on; the whole trace lasts 60 s"),
-        ("ping", "PING a (192.0.2.1)\n--- a ping statistics ---\n", (), 'no line with "icmp_seq=" and "time="'),
+        ("ping", "PING a (192.0.2.1)\n--- a ping statistics ---\n", (), 'no line such as "icmp_seq=1 ttl=64 '),
+        (
+            "ping",
+            "PING a (192.0.2.1): 56 data bytes\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=13,4 ms\n",
+            (),
+            'f.csv: no line such as "icmp_seq=1 ttl=64 time=12.3 ms": no probe was answered',
+        ),
         (
             "ping",
             "PING a (192.0.2.1): 56 data bytes\n64 bytes from 192.0.2.1: seq=0 ttl=57 time=13.4 ms\n",

@@ -111,7 +111,10 @@ def again_readable(directory: "str | os.PathLike[str]") -> list[str]:
     stored = read(directory)
     for name, sha256 in zip(stored.files, stored.hashes, strict=False):
         if not sha256:
-            raise ResultError(f"{directory}: its capture {name} was not a file, so it cannot be read again")
+            raise ResultError(
+                f"{directory}: no hash of its capture {name} is stored, because it was not a file when the analysis "
+                "was saved; analyse it again from a file"
+            )
         if not Path(name).is_file():
             raise ResultError(
                 f"{directory}: its capture {name} is not here; go to the directory in which `analyze` was run"

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     "--without",
     multiple=True,
     type=Choice(["prr", "rack", "quick-acks", "hystart"]),
-    help="Switch off a feature of Linux. May be repeated.",
+    help="Switch off this TCP feature of the Linux kernel in the runs of Linux. Anabranch does not change. May be "
+    "repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 @click.option("--pcap", metavar="DIR", help="Write the captures at both ends of each run to DIR.")

@@ -84,8 +84,12 @@ def _table(rows: Sequence[Sequence[str]], dropped: Sequence[int], left: int = 1)
 
 
 def note_on_shares(connection: Mapping[str, Any]) -> str:
-    """What of the shares is inferred."""
-    return say.KNOWN() if connection["is_known"] else say.INFERRED()
+    """Return what of the shares that `shares` lists is inferred."""
+    if connection["is_known"]:
+        return say.KNOWN()
+    at_receiver = any(place != connection["data_from"] for place in connection["captured_at"])
+    has_blocking = any(row[0] == CAUSES["head_of_line"].name for row in shares(connection))
+    return (say.INFERRED_AND_BLOCKING if has_blocking and not at_receiver else say.INFERRED)()
 
 
 def shares(connection: Mapping[str, Any]) -> list[list[str]]:

@@ -110,8 +110,8 @@ FIGURES: Mapping[str, tuple[Phrase, Sentence]] = {
     "in_flight": (
         Phrase("In flight"),
         Sentence(
-            "Octets sent and not yet acknowledged, from a capture at the sender. They exceed the congestion window "
-            "only after this was reduced."
+            "Octets sent and not yet acknowledged, from a capture at the sender. They exceed the congestion window by "
+            "a few segments at most (limited transmit, tail loss probe), unless this window was reduced just before."
         ),
     ),
     "srtt": (

@@ -22,7 +22,9 @@ WHY: Mapping[str, Sentence] = {
     ),
     "judge": Sentence("A judge matters only in runs with loss episodes."),
     "recovery": Sentence("A `recovery` (an older name of the judge) matters only in runs with loss episodes."),
-    "response": Sentence("A response matters only in runs with loss episodes that are judged spurious."),
+    "response": Sentence(
+        "A response to spurious loss episodes matters only in runs in which a loss episode is judged spurious."
+    ),
 }
 """Why a choice among values of an axis may make no difference."""
 

@@ -38,7 +38,7 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     "head_of_line": {
         "ground": Phrase(
             "the advertised window has no room for a full segment, and data beyond the DATA_ACK (TCP: beyond the ACK) "
-            "have arrived"
+            "have arrived (away from the receiver, an estimate from acknowledgements)"
         ),
         "remedy": Phrase(
             "enlarge the receive buffer, use a scheduler that keeps data off the slow path, or leave that path out"
@@ -218,6 +218,10 @@ DIFFERENCE = Phrase("{measure} differs by {difference}; the limit is {most}")
 # Connections and their tables.
 
 INFERRED = Sentence("(?) marks a share that is inferred from the sender's behaviour; the others are facts.")
+INFERRED_AND_BLOCKING = Sentence(
+    "(?) marks a share that is inferred from the sender's behaviour. Head-of-line blocking is estimated from "
+    "acknowledgements; the other shares are facts."
+)
 KNOWN = Sentence("The run recorded these shares of the time; none is inferred.")
 INDISTINCT = Sentence("The capture cannot tell these causes apart: {causes}.")
 INDISTINCT_CLOSE = Sentence("The shares of these causes are too close or too uncertain to rank them: {causes}.")
@@ -446,7 +450,10 @@ IS_NOT_LIKE = Phrase("is NOT")
 GROUND_RESET = Phrase("all subflows of a removed path were reset")
 GROUND_LOSS = Phrase("{lost!n} of {segments!n} {segments:segment|segments} lost while the queue was short")
 GROUND_BACKUP = Phrase("flag B in the MP_JOIN handshake")
-GROUND_OUTAGE = Phrase("data in flight were not acknowledged; an outage ends between two probes of the sender")
+GROUND_OUTAGE = Phrase(
+    "data in flight were not acknowledged; the end of an outage is estimated between two retransmissions: the last "
+    "unanswered one and the first answered one"
+)
 GROUND_NO_DELAY = Phrase("the capture has no round trip")
 GROUND_DELAY = Phrase(
     "half of the shortest round trip ({rtt}) less serialisation times, assumed to be equal in both directions"

@@ -209,7 +209,8 @@ SEARCHED_VALUE = Phrase(
     "  --candidate compares only whole configurations that you give, such as {example}"
 )
 WRONG_BUDGET = Phrase(
-    "--budget {value}: takes a time above 0 with its unit, such as 30 s or 2 min, or a number of seconds"
+    "--budget {value}: takes a time above 0 and at most 1 h with its unit, such as 30 s or 2 min, or a number of "
+    "seconds"
 )
 WRONG_RUNS = Phrase("--runs {value}: takes a number of runs above 0, such as 60")
 WRONG_SEED = Phrase("--seed {value!n}: takes a number from 0 to {most}")

@@ -69,8 +69,8 @@ def _spoken(name: str, text: str, wanted: Wanted) -> list[tuple[float, float]]:
         found.append((sent, rtt))
     if not found:
         raise TraceError(
-            f'{name}: no line with "icmp_seq=" and "time=": no probe was answered, or the lines have another form than '
-            "those of `LC_ALL=C ping` (iputils)"
+            f'{name}: no line such as "icmp_seq=1 ttl=64 time=12.3 ms": no probe was answered, or the lines have '
+            "another form than those of `LC_ALL=C ping` (iputils)"
         )
     first = min(found)[0]
     return sorted((sent - first, rtt) for sent, rtt in found)

@@ -103,8 +103,8 @@ COUPLED_COUNTER = Sentence(
 )
 COUPLED_STEADY = Sentence(
     "Without any displacement NewReno has {steady!n} Mbit/s. Its window overflows the queue in slow start and again "
-    "every few seconds. Without SACK few of these losses are repaired before the retransmission timer expires, and "
-    "much is then sent again that had arrived."
+    "every few seconds. Without SACK only one lost segment is repaired in each round trip. The retransmission timer "
+    "often expires before all are repaired, and much is then sent again that had arrived."
 )
 STALLS = Sentence(
     "A delay spike reorders no packets, so no detector takes a delayed segment for lost. Only the retransmission timer "
