@@ -47,7 +47,7 @@ static ALGORITHMS: &[Key] = &[
             `sack = false` or `acknowledgement = \"coupled\"`, the default is that of NewReno \
             (RFC 6582)",
     )
-    .instead("the model reduces its window at once")
+    .instead("the model reduces cwnd at once when it detects a loss")
     .often(30, Draw::Code),
     key(
         "judge",
