@@ -138,7 +138,7 @@ def test_a_public_data_set_is_read_and_says_what_it_leaves_out(here: Path, comma
     assert "columns not used: Longitude, Latitude, Speed, Operatorname, NetworkMode, RSRP, SNR, UL_bitrate" in done.err
     both = command("trace", "import", "irish.csv", "--kind", "goodput")
     assert (both.status, both.out) == (2, "")
-    assert "rates of two directions: DL_bitrate, UL_bitrate; --column names one" in both.err
+    assert "rates of two directions: DL_bitrate, UL_bitrate; choose one of them with --column" in both.err
 
 
 @pytest.mark.parametrize(
