@@ -211,7 +211,7 @@ MAY_HELP = Sentence(
     "Possible remedy: {change}. It raised the goodput from {before} to {after} on {twin}, "
     "but {seeds!n} {seeds:seed is|seeds are} too few to be sure."
 )
-HELPS_MORE = Sentence("A change that Linux does not support raises the goodput more (to {after}): {change}.")
+HELPS_MORE = Sentence("A change that Linux does not have raises the goodput more (to {after}): {change}.")
 BEYOND_MEASURED = Sentence("The capture does not show that the paths can carry the goodput of this remedy.")
 NOTHING_HELPS = Sentence(
     "No change that was tried on {twin} with {seeds!n} {seeds:seed|seeds} raises the goodput clearly above {before}."
