@@ -194,8 +194,8 @@ def test_a_clock_that_was_set_back_is_told(command: Command, here: Path) -> None
     (here / "back.pcap").write_bytes(_timed(packets[:20] + [(at - 60, octets) for at, octets in packets[20:]]))
     done = command("analyze", "back.pcap")
     assert (
-        "the clock of the capture was set back 1 time, by at most 60 s; times after each step continue from the time "
-        "before it" in done.out
+        "the clock of the capture was set back 1 time, by at most 60 s; after each step, times continue from the "
+        "last time before the step" in done.out
     )
     assert "20 kB delivered in 2" in done.out
 

@@ -232,7 +232,7 @@ def test_two_candidates_and_one() -> None:
     noisy = world(throughput, 1.0, 4.0)
     pair = answer("pair", search(one, [PLAIN], seeds=6, make_runs=noisy), 6)
     assert len(pair["comparison"]["candidates"]) == 2
-    assert "this interval is wider than 20 %" in pair["sentences"][0]
+    assert "the interval is wider than 20 %" in pair["sentences"][0]
     assert pair["suggestion"].startswith("--seeds ")
     alone = answer("no-rival", search(one, [PLAIN.over("path0")], seeds=6, make_runs=noisy), 6)
     assert (alone["recommended"], alone["suggestion"]) == (None, None)

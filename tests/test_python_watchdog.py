@@ -101,7 +101,7 @@ def test_a_timeout_ends_an_algorithm_that_catches_everything(folder: Path) -> No
 def test_a_timeout_ends_the_command_while_an_algorithm_sleeps(folder: Path) -> None:
     changes = ("--set", "connection.scheduler=loops.py:Sleeps")
     done = command(folder, "run", "s.toml", "--timeout", "300 ms", "--out", "result", *changes)
-    said = "timeout: the run took more than 0.3 s of wall-clock time, and a call in it cannot be ended; "
+    said = "timeout: the run took more than 0.3 s of wall-clock time, and a call in the run cannot be ended; "
     said += "check that no algorithm sleeps or waits"
     assert (done.returncode, done.stderr) == (1, said + "\n")
     assert [entry.name for entry in folder.iterdir() if "result" in entry.name] == []

@@ -203,7 +203,7 @@ def test_nothing_is_recommended_while_the_interval_is_wide(own: float, answered:
     if not answered:
         (first, *_) = sentences(found)
         assert first.startswith("No answer in 24 runs: ")
-        assert "this interval is wider than 20 % of the mean of (" in first
+        assert "the interval is wider than 20 % of the mean goodput of (" in first
         assert " Try --seeds " in first
 
 

@@ -166,8 +166,12 @@ def test_replay_names_the_other_version(command: Command, result: Path) -> None:
     [
         ("0123abc", (), "version and scenario are the same: this is a fault of Anabranch, please report it"),
         ("0123abc", ({"name": "mine.py:Mine"},), "`anabranch check-algorithm mine.py:Mine` shows whether"),
-        ("0123abc-dirty", (), "if the source was not changed in between, this is a fault of Anabranch"),
-        ("", (), "it was made by version 1.0, as this is; if the source was not changed"),
+        ("0123abc-dirty", (), "if the source was not changed in between, the difference is a fault of Anabranch"),
+        (
+            "",
+            (),
+            "the result was made by version 1.0, and this program is version 1.0, too; if the source was not changed",
+        ),
     ],
 )
 def test_replay_calls_a_difference_a_fault_only_if_nothing_else_can_be_the_cause(

@@ -175,5 +175,5 @@ def test_a_report_of_very_many_captured_connections_is_a_table_and_the_largest(h
     page = Page(Path("seen/report.html").read_text(encoding="utf-8"))
     words = " ".join(page.text)
     assert "shown are the 8 highest and the 8 lowest of 30, by goodput" in words
-    # The table, twelve, "Over time" and "How it was made".
+    # The table, twelve, "Over time" and "How this report was made".
     assert page.tags.count("h2") == 15

@@ -14,8 +14,10 @@ def told(summary: Mapping[str, Any]) -> list[str]:
     """A sentence about the changes of its paths; none if there were none.
 
     >>> change = {"at_s": 10.0, "rate_before_mbps": 8.0, "rate_after_mbps": 4.0, "recovery_s": 0.96}
-    >>> told({"longest_gap_s": 9.0, "recovery_max_s": 0.96, "recoveries": [change]})
-    ['longest time without data 9 s; path change at 10 s: 4 Mbit/s after it (8 Mbit/s before), settled within 960 ms']
+    >>> for part in told({"longest_gap_s": 9.0, "recovery_max_s": 0.96, "recoveries": [change]})[0].split("; "):
+    ...     print(part)
+    longest time without data 9 s
+    path change at 10 s: goodput 4 Mbit/s after the change (8 Mbit/s before), settled within 960 ms
     """
     if "recovery_max_s" not in summary:
         return []

@@ -12,8 +12,8 @@ from anabranch.sentences.template import Phrase, Sentence
 PACKETS = Phrase("{packets!n} {packets:packet|packets} in {time}, {count!n} of them with MPTCP options")
 CUT_FILE = Phrase("{file}: not read to its end: {reason}")
 CLOCK = Phrase(
-    "the clock of the capture was set back {count!n} {count:time|times}, by at most {time}; times after each step "
-    "continue from the time before it"
+    "the clock of the capture was set back {count!n} {count:time|times}, by at most {time}; after each step, times "
+    "continue from the last time before the step"
 )
 OPENED = Phrase("read from encapsulations: {found}")
 OPENED_IN = Phrase("{segments!n} {segments:segment|segments} in {name}")
@@ -53,13 +53,14 @@ STATUS: Mapping[str, Phrase] = {
 OUTCOME = Phrase("{end}: {amount} delivered")
 OUTCOME_IN = Phrase("{end}: {amount} delivered in {time}, goodput {goodput}")
 NO_BEGINNING = Phrase(
-    "; the handshake of the first subflow is not in the capture, which started too late or lacks that interface"
+    "; the handshake of the first subflow is not in the capture, which started too late or lacks the interface of "
+    "this subflow"
 )
 REINJECTED = Phrase(
     "{segments!n} {segments:segment|segments} reinjected on another subflow: {useful} useful, {redundant} redundant"
 )
-KEYS = Phrase("keys seen")
-NO_KEYS = Phrase("not both keys seen")
+KEYS = Phrase("keys of both hosts seen")
+NO_KEYS = Phrase("key of at least one host not seen")
 TOKENS = Phrase("tokens of joins: {count!n} of {total!n} valid")
 HMACS = Phrase("HMACs of joins: {count!n} of {total!n} valid")
 ADD_ADDR_VERSION_0 = Phrase("ADD_ADDR not verified: it has no HMAC in version 0")
@@ -68,7 +69,8 @@ CHECKSUMS = Phrase("DSS checksums: {count!n} of {total!n} valid")
 CHECKSUMS_INCOMPLETE = Phrase("DSS checksums: {count!n} of {total!n} valid, {lost!n} more could not be checked")
 UNLISTED_SUBFLOWS = Phrase("not shown: {count!n} {count:subflow|subflows} without data")
 MISSING = Phrase(
-    "not found in the capture: {amount} that the receiver acknowledged; without a data sequence mapping: {unmapped}"
+    "not found in the capture: {amount} that the receiver acknowledged; data without a data sequence mapping: "
+    "{unmapped}"
 )
 ONLY_AT_SENDER = Phrase("shown only by a capture at the sender: {names}")
 NO_PURE_ACKS = Phrase(
@@ -121,17 +123,20 @@ FIGURES: Mapping[str, tuple[Phrase, Sentence]] = {
         ),
     ),
 }
-ZOOM = Sentence("The wheel zooms, with Shift along the time axis only. Dragging moves, and a double click shows all.")
+ZOOM = Sentence(
+    "The mouse wheel zooms the figure, with Shift along the time axis only. Dragging moves the figure, and a double "
+    "click shows all of the figure."
+)
 OMITTED = Sentence("Figures left out: {names}. {why}")
 OMITTED_ACKS = Sentence("These figures need pure ACKs, which the capture lacks.")
 OMITTED_PLACE = Sentence("These figures need a capture at the sender of the data.")
 OMITTED_ACKS_AND_PLACE = Sentence(
-    "These figures need a capture at the sender of the data, with pure ACKs. For each connection the capture lacks one "
-    "of the two."
+    "These figures need a capture at the sender of the data, with pure ACKs. For each connection the capture has no "
+    "pure ACKs or was not taken at the sender."
 )
 OMITTED_NO_DATA = Sentence("These figures need data that arrived, and the capture shows none.")
 OVER_TIME = Phrase("Over time")
-HOW_MADE = Phrase("How it was made")
+HOW_MADE = Phrase("How this report was made")
 
 # Errors.
 

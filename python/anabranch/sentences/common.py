@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from anabranch.sentences.template import Phrase, Sentence
 
-INTERRUPTED = Phrase("interrupted: only what was finished until then counts")
+INTERRUPTED = Phrase("interrupted: the results include only what was read or run until then")
 
 # Runs with the same trace: `sweep`, `compare`, `recommend`.
 
@@ -20,8 +20,10 @@ WHY: Mapping[str, Sentence] = {
         "A bulk sender with full congestion windows mostly has at most one such subflow. "
         "Try a transfer with pauses or requests, or smaller buffers."
     ),
-    "judge": Sentence("A judge matters only in runs with loss episodes."),
-    "recovery": Sentence("A `recovery` (an older name of the judge) matters only in runs with loss episodes."),
+    "judge": Sentence("A judge of loss episodes makes a difference only in runs with loss episodes."),
+    "recovery": Sentence(
+        "A judge of loss episodes (`recovery` is its older name) makes a difference only in runs with loss episodes."
+    ),
     "response": Sentence(
         "A response to spurious loss episodes matters only in runs in which a loss episode is judged spurious."
     ),

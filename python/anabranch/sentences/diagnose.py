@@ -18,8 +18,8 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     },
     "failed": {
         "ground": Phrase(
-            "the same segment is sent a third time without an acknowledgement; at the receiver: a silence of three "
-            "timeouts"
+            "the same segment is sent a third time without an acknowledgement; at the receiver: no packet of the "
+            "subflow for three retransmission timeouts"
         ),
         "remedy": Phrase(
             "repair the path, shorten the retransmission timeout, or make the path a backup if there are others"
@@ -46,8 +46,8 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
     },
     "reinjection": {
         "ground": Phrase(
-            "as for the congestion window; in addition, half of the data in flight had been sent on another subflow "
-            "before"
+            "as for the cause congestion window; in addition, at least half of the data in flight had been sent on "
+            "another subflow before"
         ),
         "remedy": Phrase(
             "use a scheduler that sends no copies; if copies follow timeouts, repair the path that timed out"
@@ -61,7 +61,9 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
         "remedy": Phrase("try another congestion controller or reduce random losses, unless the paths were saturated"),
     },
     "scheduler": {
-        "ground": Phrase("less is in flight than before, while the congestion window of another subflow is full"),
+        "ground": Phrase(
+            "the subflow has less data in flight than before, while the congestion window of another subflow is full"
+        ),
         "remedy": Phrase("use another scheduler, or do not mark the path as backup"),
     },
     "send_buffer": {
@@ -73,7 +75,9 @@ CAUSES: Mapping[str, Mapping[str, Phrase]] = {
         "remedy": Phrase("let the application write more or earlier"),
     },
     "link": {
-        "ground": Phrase("no capture can tell it from the window or buffer that is full at the same time"),
+        "ground": Phrase(
+            "no capture can tell a full link from the receive window or send buffer that is full at the same time"
+        ),
         "remedy": Phrase(
             "use more or faster paths; while links are full, a larger window or buffer does not raise the goodput"
         ),
@@ -154,8 +158,8 @@ HOST_BUSY = Sentence(
     "Main cause: the processor of {host}. A core that carries the connection worked {share} of the connection's time: "
     "each segment costs {cost}. {remedies} would raise the goodput; faster links would not."
 )
-HOST_REMEDIES = Phrase("A lower cost, or fewer and longer segments")
-HOST_REMEDIES_AND_CORES = Phrase("More cores, a lower cost, or fewer and longer segments")
+HOST_REMEDIES = Phrase("A lower cost per segment, or fewer and longer segments")
+HOST_REMEDIES_AND_CORES = Phrase("More cores, a lower cost per segment, or fewer and longer segments")
 MAIN_CAUSE_OPEN_AT_RECEIVER = Sentence(
     "Main cause: probably {cause}, but a capture at the receiver cannot tell it from other causes at the sender. "
     "A capture at the sender shows more, and so does `ss -tin` on the sender."
@@ -190,8 +194,8 @@ MAIN_CAUSE_APPLICATION = Sentence(
 )
 MAIN_CAUSE = Sentence("Main cause: {cause} ({share} of the time). Possible remedy (not tried): {remedy}.")
 BUFFER_TOO = Sentence(
-    'Another cause, "{buffer}", has {share} of the time. Most congestion controllers do not grow the window meanwhile. '
-    "This remedy may help more (not tried): {remedy}."
+    'Another cause, "{buffer}", has {share} of the time. Most congestion controllers do not grow the congestion window '
+    "in this time. A remedy for this cause may help more (not tried): {remedy}."
 )
 OR = Phrase("{causes} or {cause}")
 
@@ -208,7 +212,7 @@ MAY_HELP = Sentence(
     "but {seeds!n} {seeds:seed is|seeds are} too few to be sure."
 )
 HELPS_MORE = Sentence("A change that Linux does not have raises the goodput more (to {after}): {change}.")
-BEYOND_MEASURED = Sentence("The capture does not show that the paths can carry this goodput.")
+BEYOND_MEASURED = Sentence("The capture does not show that the paths can carry the goodput of this remedy.")
 NOTHING_HELPS = Sentence(
     "No change that was tried on {twin} with {seeds!n} {seeds:seed|seeds} raises the goodput clearly above {before}."
 )
@@ -217,12 +221,14 @@ DIFFERENCE = Phrase("{measure} differs by {difference}; the limit is {most}")
 
 # Connections and their tables.
 
-INFERRED = Sentence("(?) marks a share that is inferred from the sender's behaviour; the others are facts.")
+INFERRED = Sentence(
+    "(?) marks a share that is inferred from the sender's behaviour; shares without this mark are facts."
+)
 INFERRED_AND_BLOCKING = Sentence(
     "(?) marks a share that is inferred from the sender's behaviour. Head-of-line blocking is estimated from "
     "acknowledgements; the other shares are facts."
 )
-KNOWN = Sentence("The run recorded these shares of the time; none is inferred.")
+KNOWN = Sentence("The run recorded the shares of the time by cause; none of them is inferred.")
 INDISTINCT = Sentence("The capture cannot tell these causes apart: {causes}.")
 INDISTINCT_CLOSE = Sentence("The shares of these causes are too close or too uncertain to rank them: {causes}.")
 TABLE_CAUSES = Phrase("cause")
@@ -261,7 +267,10 @@ UNKNOWN_AT_RECEIVER: tuple[tuple[Phrase, Phrase], ...] = (
         Phrase("the time at which a path failed"),
         Phrase("segments that the sender repeats on a failed path do not reach the capture"),
     ),
-    (Phrase("spurious retransmissions"), Phrase("one of the two copies may be lost before it reaches the capture")),
+    (
+        Phrase("spurious retransmissions"),
+        Phrase("the original segment or its retransmission may be lost before it reaches the capture"),
+    ),
 )
 UNKNOWN_AT_RECEIVER_OF_TCP: tuple[tuple[Phrase, Phrase], ...] = (
     (
@@ -309,7 +318,7 @@ UNKNOWN_WITHOUT_BEGINNING = (
 )
 UNKNOWN_ANYWHERE = (
     Phrase("whether the sender waited for its send buffer or its application"),
-    Phrase("no packet shows it"),
+    Phrase("no packet shows the difference"),
 )
 
 # Events of a connection, and notes about the capture.
@@ -388,15 +397,17 @@ TWIN_INCOMPLETE = Sentence("No change was tried on the twin, because the capture
 INTERRUPTED_FIT = Sentence("Interrupted: no change was tried on the twin.")
 INTERRUPTED_TRIALS = Sentence("Interrupted: the results are of at most {seeds!n} {seeds:seed|seeds}.")
 TRIED_HELPS = Phrase(
-    "helps: {change}: {after} instead of {before} ({seeds!n} {seeds:seed|seeds}, 95 % interval {interval})"
+    "helps: {change}: goodput {after} instead of {before} ({seeds!n} {seeds:seed|seeds}, 95 % interval {interval})"
 )
-TRIED_HELPS_ONE_SEED = Phrase("helps: {change}: {after} instead of {before} (1 seed)")
-TRIED_NOTHING_HELPS = Phrase("nothing that was tried gives clearly more than {before} ({seeds!n} {seeds:seed|seeds})")
+TRIED_HELPS_ONE_SEED = Phrase("helps: {change}: goodput {after} instead of {before} (1 seed)")
+TRIED_NOTHING_HELPS = Phrase(
+    "no change that was tried gives a goodput clearly above {before} ({seeds!n} {seeds:seed|seeds})"
+)
 TRIED_MAY_HELP = Phrase("may help, but {seeds!n} {seeds:seed is|seeds are} too few to be sure: {changes}")
 TRIED_HELPS_LESS = Phrase("helps as well: {changes}")
 TRIED_NO_HELP = Phrase("no clear effect on the goodput: {changes}")
 TRIED_HURTS = Phrase("lowers the goodput: {changes}")
-TRIED_BEYOND = Phrase("{line}; the capture does not show that the paths can carry this goodput")
+TRIED_BEYOND = Phrase("{line}; the capture does not show that the paths can carry this higher goodput")
 INTERVAL = Phrase("{low} to {high}")
 CHANGE_RATE = Phrase("{change} ({goodput})")
 CHANGE_RATE_NOT_IN_LINUX = Phrase("{change} ({goodput}, not in Linux)")
@@ -454,24 +465,26 @@ GROUND_OUTAGE = Phrase(
     "data in flight were not acknowledged; the end of an outage is estimated between two retransmissions: the last "
     "unanswered one and the first answered one"
 )
-GROUND_NO_DELAY = Phrase("the capture has no round trip")
+GROUND_NO_DELAY = Phrase("the capture shows no round-trip time")
 GROUND_DELAY = Phrase(
     "half of the shortest round trip ({rtt}) less serialisation times, assumed to be equal in both directions"
 )
 GROUND_GIVEN = Phrase("capacity given by the user")
 GROUND_RATE = Phrase("median of the rates ({low} to {high}) while the link was busy, in total {time}")
-GROUND_TRAIN = Phrase("the fastest train of packets, or the highest rate over a longer time ({rate}) if that is more")
+GROUND_TRAIN = Phrase(
+    "the rate of the fastest train of packets, or the highest rate over a longer time ({rate}) if that rate is higher"
+)
 GROUND_NO_RATE = Phrase("too few packets in a row to measure the rate")
 GROUND_FULL_QUEUE = Phrase("round-trip times rose to {rtt} before losses")
 GROUND_QUEUE = Phrase("the queue was never seen full; at most {packets!n} {packets:packet|packets} waited")
 GROUND_PROTOCOL = Phrase("the TCP options of the handshake or of later packets")
 GROUND_HANDSHAKE = Phrase("the handshake")
-GROUND_NONE = Phrase("no packet shows it")
+GROUND_NONE = Phrase("no packet shows this value")
 GROUND_MSS = Phrase("the largest segment, or the announced MSS if that is smaller")
 GROUND_RECEIVE_BUFFER = Phrase("the largest window advertised")
 GROUND_RECEIVE_INITIAL = Phrase("the first window advertised; the window grew")
-GROUND_PROFILE = Phrase("no packet shows it; Linux starts with a small window and lets it grow")
-GROUND_LINUX = Phrase("no packet shows it; the default of Linux")
+GROUND_PROFILE = Phrase("no packet shows this value; Linux starts with a small receive window and lets the window grow")
+GROUND_LINUX = Phrase("no packet shows this value; the default of Linux")
 GROUND_NO_SACK = Phrase("losses were repaired, but no acknowledgement had a SACK block")
 GROUND_SEND_BUFFER = Phrase("the data without DATA_ACK (TCP: without ACK) stay at one ceiling")
 GROUND_NO_SEND_BUFFER = Phrase("hardly any sign that the send buffer was full")
@@ -481,7 +494,7 @@ GROUND_DOWN = Phrase("most data came from the server")
 GROUND_ON = Phrase("acknowledgements released no segments: the application had no more data")
 GROUND_OFF = Phrase("assumed: the application writes without pauses")
 GROUND_WRITE_RATE = Phrase("the goodput")
-GROUND_FITS = Phrase("best fit of the values tried; no packet shows it")
+GROUND_FITS = Phrase("best fit of the values tried; no packet shows this value")
 GROUND_BEST = Phrase("best fit of the values tried")
 GROUND_SCALED = Phrase("{ground}; best fit")
 GROUND_UNACKNOWLEDGED = Phrase("about the most data without DATA_ACK (TCP: without ACK); best fit of the values tried")

@@ -105,21 +105,26 @@ GREEDY = Sentence(
 )
 QUEUES_QUARTER = Phrase("a quarter of the queue lengths ({queues})")
 QUEUES_TIMES = Phrase("{factor!n} times the queue lengths ({queues})")
-QUEUES_NO_RESULT = Sentence("With {queues}: no result, because a run of the recommendation failed.")
-QUEUES_UNABLE = Sentence("With {queues}: {value}, but less than {share} of the best goodput with these queues.")
-QUEUES_BEST = Sentence(
-    "With {queues}: {value}; no other candidate is surely better ({candidates!n} {candidates:candidate|candidates} "
-    "tried with these queues)."
+QUEUES_NO_RESULT = Sentence("With {queues}: no result, because a run of the recommended candidate failed.")
+QUEUES_UNABLE = Sentence(
+    "With {queues}, the recommendation gives {value}, but its goodput is less than {share} of the best goodput with "
+    "these queues."
 )
-QUEUES_BETTER = Sentence("With {queues}: {value}; {candidate} is {verdict} with these queues ({difference}).")
+QUEUES_BEST = Sentence(
+    "With {queues}, the recommendation gives {value}; no other candidate is surely better ({candidates!n} "
+    "{candidates:candidate|candidates} tried with these queues)."
+)
+QUEUES_BETTER = Sentence(
+    "With {queues}, the recommendation gives {value}; {candidate} is {verdict} with these queues ({difference})."
+)
 RESTS = Sentence(
     "The answer rests on a comparison of {candidates!n} {candidates:candidate|candidates} with {seeds!n} "
     "{seeds:seed|seeds} each. {runs!n} {runs:run was|runs were} made in all."
 )
 RESTS_FIRST_LOOK = Sentence(
     "The answer rests on a comparison of {candidates!n} {candidates:candidate|candidates} with {seeds!n} "
-    "{seeds:seed|seeds} each. The first look had {looks!n} {looks:run|runs} of {looked!n} "
-    "{looked:candidate|candidates}; {runs!n} {runs:run was|runs were} made in all."
+    "{seeds:seed|seeds} each. The first look, by which the search chose candidates, had {looks!n} {looks:run|runs} of "
+    "{looked!n} {looked:candidate|candidates}. {runs!n} {runs:run was|runs were} made in all."
 )
 
 # No answer.
@@ -133,10 +138,13 @@ STILL_LOOKING = Phrase(
     "the first look at the candidates is not complete; first look and comparison need about {runs!n} runs"
 )
 NO_RIVAL = Phrase("there are fewer than two candidates to compare")
-FEW_PAIRS = Phrase("{pairs!n} {pairs:pair was|pairs were} run, and a recommendation needs {needed!n} pairs")
+FEW_PAIRS = Phrase(
+    "{pairs!n} {pairs:pair|pairs} of runs with the same seed {pairs:was|were} made, and a recommendation needs "
+    "{needed!n} pairs"
+)
 WIDE = Phrase(
-    "{measure} of ({candidate}) minus {measure} of ({other}) is {difference}; this interval is wider than {share} of "
-    "the mean of ({baseline}), {reference}"
+    "{measure} of ({candidate}) minus {measure} of ({other}) is {difference}; the interval is wider than {share} of "
+    "the mean {measure} of ({baseline}), which is {reference}"
 )
 
 # Tables, and what stands below them.
@@ -166,7 +174,7 @@ COLUMN_SURE = Phrase("surely")
 AGAIN = Phrase("to get the same answer again:")
 NOT_TRIED = Sentence(
     "Not tried: other transfer sizes, directions and traffic on the paths; other responses than each judge's own; "
-    "parameters of algorithms; timers; segment sizes; receive buffers between the sizes above; limits of the send "
+    "parameters of algorithms; timers; segment sizes; receive buffers between the tried sizes; limits of the send "
     "buffer."
 )
 
@@ -180,7 +188,7 @@ REPORT_LOOK_CAPTION = Sentence(
     "to compare."
 )
 REPORT_LOOK_GIVEN = Sentence("One run of each given candidate that was run, with seed {seed!n}.")
-REPORT_LEFT_OUT = Phrase("Left out")
+REPORT_LEFT_OUT = Phrase("Algorithms and candidates left out")
 REPORT_LEFT_OUT_HEAD = (Phrase("what"), Phrase("why"))
 REPORT_MADE = Phrase("How this report was made")
 REPORT_AGAIN = Phrase("to get the same answer again")
@@ -217,8 +225,8 @@ WRONG_SEED = Phrase("--seed {value!n}: takes a number from 0 to {most}")
 WRONG_SEEDS = Phrase("--seeds {value!n}: takes a number above 0")
 WRONG_GOAL = Phrase("--goal {goal}: takes {goals}")
 SCENARIO_AND_MORE = Phrase(
-    "recommend: direction, transfer, receiver and changes are for paths, not for a Scenario; change it with "
-    "Scenario.set"
+    "recommend: the arguments direction, transfer, receiver and changes are for paths, not for a Scenario; change the "
+    "Scenario with Scenario.set"
 )
 WITHOUT_PATH = Phrase("--path: give at least one path")
 ONLY_AND_CANDIDATE = Phrase(

@@ -25,7 +25,7 @@ OUTCOME_FALLBACK = Phrase("{end}: {amount} delivered, goodput {goodput}, fell ba
 OUTCOME_NOTHING = Phrase("{end}: nothing arrived")
 OUTCOME_NOTHING_FALLBACK = Phrase("{end}: nothing arrived, fell back to TCP")
 CONTENT_OK = Phrase("content verified")
-CONTENT_ALTERED = Phrase("{amount} OF IT ALTERED BY A MIDDLEBOX")
+CONTENT_ALTERED = Phrase("{amount} OF THE DATA ALTERED BY A MIDDLEBOX")
 CONTENT_DIFFERS = Phrase("CONTENT DIFFERS FROM WHAT WAS SENT")
 NOTHING = Phrase("nothing arrived")
 NOTHING_AT = Phrase("nothing arrived at the {host}")
@@ -37,14 +37,14 @@ CONNECTION_AT = Phrase("{connection} at the {host}")
 
 LONGEST_GAP = Phrase("longest time without data {time}")
 CHANGE = Phrase("path change at {time}: {what}")
-CHANGE_TOO_SHORT = Phrase("too little time after it to measure the rate")
-CHANGE_NOTHING = Phrase("no data after it")
-CHANGE_SETTLED = Phrase("{after} after it, settled within {within}")
-CHANGE_SETTLED_FROM = Phrase("{after} after it ({before} before), settled within {within}")
-CHANGE_AT_ONCE = Phrase("{after} after it, settled at once")
-CHANGE_AT_ONCE_FROM = Phrase("{after} after it ({before} before), settled at once")
-CHANGE_UNSETTLED = Phrase("{after} after it, not settled")
-CHANGE_UNSETTLED_FROM = Phrase("{after} after it ({before} before), not settled")
+CHANGE_TOO_SHORT = Phrase("too little time after the change to measure the goodput")
+CHANGE_NOTHING = Phrase("no data after the change")
+CHANGE_SETTLED = Phrase("goodput {after} after the change, settled within {within}")
+CHANGE_SETTLED_FROM = Phrase("goodput {after} after the change ({before} before), settled within {within}")
+CHANGE_AT_ONCE = Phrase("goodput {after} after the change, settled at once")
+CHANGE_AT_ONCE_FROM = Phrase("goodput {after} after the change ({before} before), settled at once")
+CHANGE_UNSETTLED = Phrase("goodput {after} after the change, not settled")
+CHANGE_UNSETTLED_FROM = Phrase("goodput {after} after the change ({before} before), not settled")
 LONGEST_RECOVERY = Phrase("longest recovery after a change {time}")
 
 # Applications.
@@ -102,15 +102,18 @@ SUBFLOW = Phrase("subflow")
 PATH = Phrase("path {path}")
 DEMO_TITLE = Phrase("two heterogeneous paths, 5 Mbit/s with 100 ms and 2 Mbit/s with 10 ms")
 TRACE_KEPT = Phrase("{file} has the events until the run was stopped")
-ENGINE_FAULT = Sentence("What arrived is not what was sent. This is a fault of the engine: please report it.")
+ENGINE_FAULT = Sentence(
+    "The data that arrived differ from the data that were sent. This is a fault of the simulation engine: please "
+    "report it."
+)
 
 # Errors.
 
 ONE_FORM = Phrase("--json, --csv and --format: give only one of them")
 NO_TIME = Phrase('--timeout {value}: give a time above 0, such as "30 s"')
 NO_END = Phrase(
-    "timeout: the run took more than {value} s of wall-clock time, and a call in it cannot be ended; check that no "
-    "algorithm sleeps or waits"
+    "timeout: the run took more than {value} s of wall-clock time, and a call in the run cannot be ended; check that "
+    "no algorithm sleeps or waits"
 )
 TRACE_IS_SCENARIO = Phrase("--trace {file}: this would overwrite the scenario file; name another file")
 TRACE_FAILED = Phrase("cannot write the trace '{file}': {error}")

@@ -55,7 +55,7 @@ IDENTICAL_CELL = Phrase("the runs of the cell are identical")
 IDENTICAL_CELLS = Phrase("the runs of each cell are identical")
 PRECISION_IDENTICAL = Sentence("{seeds!n} {seeds:seed|seeds}: {what}. {why}")
 SEEDS_ALIKE = Sentence(
-    "Nothing in this scenario is random: every seed gives the same run, so there are no intervals. "
+    "Nothing in this scenario is random: every seed gives the same run, so there are no confidence intervals. "
     'With `delay_variation = "1 %"` on each path, seeds give different runs.'
 )
 NOTHING_RANDOM = Sentence("Nothing in the scenarios is random.")
@@ -66,11 +66,11 @@ PRECISION_REACHED = Sentence(
 )
 PRECISION_MISSED = Sentence(
     "{seeds!n} {seeds:seed|seeds}: half the width of the 95 % interval of {measure} is up to {reached} of the mean, "
-    "not {share}."
+    "more than the {share} that was asked for."
 )
 PRECISION_CAP = Sentence(
     "{seeds!n} {seeds:seed|seeds}, the maximum: half the width of the 95 % interval of {measure} is up to {reached} of "
-    "the mean, not {share}."
+    "the mean, more than the {share} that was asked for."
 )
 PRECISION_NONE = Sentence(
     "{seeds!n} {seeds:seed|seeds}: no cell has two runs with a value of {measure}, so there is no interval."

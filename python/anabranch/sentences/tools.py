@@ -33,7 +33,7 @@ LASTS_LITTLE = Phrase(
 )
 LASTS_UNKNOWN = Phrase("duration unknown: no trial run came far enough for an estimate")
 NOT_FOR_SWEEP = Phrase("{option} is for a scenario, and {file} is a sweep: {remedy}")
-SET_IN_SWEEP = Phrase("write the change into its table `set`")
+SET_IN_SWEEP = Phrase("write the change into the table `set` of the sweep")
 EXPAND_SCENARIO = Phrase("give a file that has only the scenario")
 
 # replay
@@ -45,10 +45,10 @@ DIFFERS = Phrase("{folder}: DIFFERS in {names}")
 DIFFERS_TRACE = Phrase("{folder}: DIFFERS: the stored trace_sha256 is {stored}, now it is {hash}")
 SAME_TRACE_OTHER_TEXT = Phrase("{folder}: same trace, but scenario.toml was changed after the run")
 OTHER_TEXT = Phrase("scenario.toml was changed after the run")
-OTHER_VERSION = Phrase("it was made by {then}, this is {now}; another version may give another trace")
+OTHER_VERSION = Phrase("the result was made by {then}, this is {now}; another version may give another trace")
 OTHER_PROGRAM = Phrase(
-    "it was made by {then}, as this is; if the source was not changed in between, this is a fault of Anabranch, please "
-    "report it"
+    "the result was made by {then}, and this program is {then}, too; if the source was not changed in between, the "
+    "difference is a fault of Anabranch, please report it"
 )
 OWN_ALGORITHM = Phrase(
     "version, scenario and algorithms are the same; `anabranch check-algorithm {name}` shows whether the algorithm "
@@ -104,7 +104,7 @@ LINUX_PASSES = Phrase("line {line!s} expects what Linux does: with --profile lin
 LINUX_LATER = Phrase(
     "line {line!s} expects what Linux does: with --profile linux this line passes, but line {other!s} does not"
 )
-LINUX_FAILS = Phrase("with --profile linux the script does not pass, either (line {line!s})")
+LINUX_FAILS = Phrase("with --profile linux the script does not pass, either: it fails at line {line!s}")
 IS_DIRECTORY = Phrase("{file}: a directory; name its files: {file}/*.pkt")
 TOO_LARGE = Phrase("{file}: {size!n} octets; a script has at most {most!n} octets")
 NOT_UTF8 = Phrase("{file}: not UTF-8 text (octet {octet!s}); a script is a text file")
@@ -148,7 +148,8 @@ POINTS = Phrase("{difference!n} points")
 PERCENT = Phrase("{difference!n} %")
 VARIED = Sentence(
     "Each number is a median, with the minimum and maximum in brackets if they differ. The rates and delays of a run "
-    "differ from the scenario by up to {share!n} %, equally on both sides. Differences are of the means."
+    "differ from the scenario by up to {share!n} %, by the same amounts for Anabranch and for Linux. Differences are "
+    "those of the means."
 )
 GOODPUTS = Phrase("goodputs of Anabranch: {ours} Mbit/s; of Linux: {theirs} Mbit/s")
 DISTANCE = Phrase(
