@@ -10,7 +10,7 @@ SOME_STAND = Sentence(
     "Of {total} conclusions of the papers of 2014, {number} still {count:holds|hold} with a receiver that follows RFC "
     "8684: {claims}."
 )
-SOME_FALL = Sentence("Of the conclusions of the papers of 2014, {number} {count:does|do} not hold: {claims}.")
+SOME_FALL = Sentence("{number} of the conclusions of the papers of 2014 {count:does|do} not hold: {claims}.")
 CLAIM = Phrase("that {claim} ({numbers})")
 TODAY = Sentence(
     "A detector that expects reordering does not need the four judges of 2014. At a displacement of one round trip, "
