@@ -161,7 +161,7 @@ def test_a_figure_without_a_text_to_replace_says_so(command: Command, here: Path
     udp.run().save("udp")
     done = command("plot", "udp", "--rename", "q=bar")
     assert (done.status, done.out) == (2, "")
-    assert "--rename: the figures have no text that it could replace; leave it out" in done.err
+    assert "--rename: the figures have no text that --rename could replace; leave --rename out" in done.err
 
 
 def test_dollar_signs_in_values_are_no_formula_and_in_labels_they_are() -> None:

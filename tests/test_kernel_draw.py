@@ -96,7 +96,7 @@ def test_rows_are_read_back(tmp_path: Path) -> None:
     assert runs[1]["share"] == [0.25, 0.75]
     assert runs[1]["goodput_mbps"] == 5.5
     file.write_text("case,run\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="line 1 names no draw"):
+    with pytest.raises(ValueError, match="line 1 does not say how the cases were drawn"):
         drawing.load(file)
 
 
@@ -142,12 +142,12 @@ BROKEN = {
     ",share,": (",part,", "line 2 lacks the column share"),
     "0,short,": ("zero,short,", 'line 3: case is "zero"; expected 0 to 23'),
     "0,short,lossless,1,": ("0,short,lossless,9,", 'line 18: run is "9"; expected 0 to 5'),
-    "0,short,lossless,2,": ("0,short,lossless,1,", "line 19: run 1 of case 0 is there twice"),
+    "0,short,lossless,2,": ("0,short,lossless,1,", "line 19: run 1 of case 0 has two rows"),
     "0,short,lossless,0,": ("0,long,lossless,0,", 'line 3: kind is "long"; choices: one subflow, two'),
     "0,short,lossless,3,": ("0,short,magic,3,", 'line 20: feature is "magic"; choices: lossless, loss'),
     "0,short,lossless,0,36": ("0,short,lossless,0,x36", r'line 3: goodput_mbps is "x36\S+", which is no number'),
     "0,short,lossless,1,3": ("0,short,lossless,1,-3", r"line 18: goodput_mbps is -\S+; expected a finite number"),
-    "0,0,1,0,": ("0,0,0.5 0.5,0,", "line 18: share has 1 number; other runs of the case have another count"),
+    "0,0,1,0,": ("0,0,0.5 0.5,0,", "line 18: share has 1 number; other runs of this case have another count"),
 }
 
 

@@ -217,7 +217,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "model": ("legacy model", "independent receiver"),
     "models": ("legacy model 7.0 Mbit/s; independent receiver 10.2 to 10.4 Mbit/s",),
     "recovery": ("D-SACK", "NoPR"),
-    "recoveries": ("D-SACK 5.3 Mbit/s (paper: 6.1 Mbit/s; 2 of 3 within a tenth)",),
+    "recoveries": ("D-SACK 5.3 Mbit/s (paper: 6.1 Mbit/s; 2 of 3 goodputs within a tenth of the paper's)",),
     "seen": ("D-SACK 0 of 12 episodes, Eifel 12 of 12 episodes",),
     "spurious": (alheid_2014_aina.SPURIOUS_NONE, alheid_2014_aina.SPURIOUS(episodes="0.2")),
     **dict.fromkeys(("stalled", "alive", "choices"), ("0 of 15", "all 15")),
@@ -268,7 +268,7 @@ NUMBERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "arabi_2014_icipee.INDEPENDENT_SHARES": {"shares": ("82 to 90 %",)},
     "alheid_2014_sims.INDEPENDENT": {"change": ("-0.1 to 1.2 %",)},
     "alheid_2014_sims.REPRODUCTION_ONE": {"near": ("all 3", "2 of 3")},
-    "alheid_2014_sims.QUEUE": {"shares": ("", " (68 % and 2 % of 6 Mbit/s)")},
+    "alheid_2014_sims.QUEUE": {"shares": ("", " (68 % of 6 Mbit/s over the wireless and 2 % over the wired link)")},
     "alheid_2014_sims.SPREADS": {"none": ("4.00 Mbit/s (as chosen) to 4.10 Mbit/s (no fading)",)},
     "arabi_2014_icipee.REPRODUCTION": {
         "best": ("D-SACK, Uncoupled, 9.51 Mbit/s",),

@@ -60,7 +60,7 @@ def test_the_report_of_buffers_answers_in_its_first_sentence(buffers: Data) -> N
     least = min(share(buffers, "both", size) for size in sizes(buffers))
     assert worst is not None
     assert int(worst[1]) == round(100 * least)
-    assert "Penalisation is what frees" in receive_buffer.STUDY.findings(buffers)[0]
+    assert "Penalisation alone raises" in receive_buffer.STUDY.findings(buffers)[0]
 
 
 def test_two_flows_take_the_time_of_the_sum_of_the_rates(flows: Data) -> None:

@@ -152,7 +152,7 @@ def test_a_stall_that_the_timer_outlasts_costs_rack_no_timeout(data: Data) -> No
 def test_the_first_sentence_says_what_still_stands_in_numbers_of_the_tables(data: Data) -> None:
     text = REORDERING.opening(data)
     first = text.split(". ")[0]
-    assert text.startswith("Of five conclusions of 2014, ")
+    assert text.startswith("Of five conclusions of the papers of 2014, ")
     assert verdict(data).startswith(first)
     frame = REORDERING.tables["claims"].make(data).frame
     stands = frame.set_index("claim")["RFC 6675, independent receiver stands"]

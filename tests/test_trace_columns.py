@@ -247,7 +247,7 @@ def test_omitted_intervals_are_left_out_and_gaps_are_refused(here: Path) -> None
         ("goodput", "Time,time,goodput\n0,0,1\n1,1,1\n", ("--time", "TIME"), "2 columns are called 'TIME': Time, time"),
         ("goodput", "time,rate,rate\n0,1,1\n1,1,1\n", (), "2 columns are called 'rate': rate, rate"),
         ("goodput", "time,DL MBPS\n0,1\n1,1\n", ("--column", "DL MBPS"), "may be bits or octets; give the unit"),
-        ("goodput", "time;goodput\n0;1,234\n1;2,345\n", (), "goodput 1,234 may be a fraction or thousands"),
+        ("goodput", "time;goodput\n0;1,234\n1;2,345\n", (), "1,234: the comma may be decimal or separate thousands"),
         ("goodput", "time,goodput\n0,1_000\n1,1\n", (), "goodput '1_000' is not a number"),
         ("goodput", '{"a": 1}', (), "f.csv: this is JSON, not a table; write it as CSV"),
         ("goodput", '{"event":"start","data":{"test_start":{}}}\n', (), "iperf3 --json-stream"),

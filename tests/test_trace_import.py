@@ -160,7 +160,7 @@ def test_a_profile_is_a_link_and_several_are_a_journey(here: Path) -> None:
         {"at": "10 s", "direction": "up", "rate": "500 kbit/s"},
         {"at": "10 s", "direction": "down", "rate": "3000 kbit/s"},
     ]
-    several = "2 rows, one after another; choose one with --where COLUMN=VALUE (COLUMN: operator)"
+    several = "2 rows without times; choose one with --where COLUMN=VALUE (COLUMN: operator)"
     with pytest.raises(traces.TraceError, match=re.escape(several)):
         traces.load(file, "errant", where={"signal_quality": "good"})
     with pytest.raises(traces.TraceError, match="operator = 'gamma'; values: alpha, beta"):

@@ -15,8 +15,8 @@ def check_algorithm(algorithm: str, quiet: bool) -> int:
     """Check an algorithm that is written in Python.
 
     The algorithm is a scheduler, controller, detector, reduction or judge. Runs the engine's conformance suite with
-    random input, and those of twenty scenarios that accept the algorithm, each twice. Prints what does not hold, and
-    calls that can make runs differ: of the clock, of the module random, of functions of the platform's math library.
+    random input. Of twenty scenarios, runs each that accepts the algorithm twice. Prints each fault, and each call that
+    can make runs differ: of the clock, of the module random, or of a function of the platform's math library.
     """
     from anabranch.conformance.check import check
 

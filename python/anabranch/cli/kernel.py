@@ -62,7 +62,7 @@ def compare_kernel(
     """Compare runs of SCENARIO by Anabranch and by Linux.
 
     Both run in virtual time. tools/kernel-oracle/build builds the kernel once. The kernel is Linux 6.1, or 6.12 for the
-    profile linux-6.18. Anabranch follows Linux only if the profile does: `--set connection.profile=linux`.
+    profile linux-6.18. Anabranch behaves like Linux only with a Linux profile: `--set connection.profile=linux`.
     """
     from anabranch.kernel.beside import compare_kernel as compare
 

@@ -42,7 +42,9 @@ def files(
         if isinstance(texts, Wanted) and (unused := texts.unused()):
             drawn = "no figure has" if not (names or where) else "none of the figures drawn has"
             if not texts.there:
-                raise LookError(f"{option}: the figures have no text that it could replace; leave it out")
+                raise LookError(
+                    f"{option}: the figures have no text that --{option} could replace; leave --{option} out"
+                )
             there = ", ".join(map(repr, texts.there))
             raise LookError(f"{option}: {drawn} {unused[0]!r}; they have: {there}")
     return made

@@ -94,7 +94,9 @@ def trace(ctx: click.Context, rates: tuple[str, ...], dwell: str, duration: str,
     "else Mbit/s]",
 )
 @click.option("--step", metavar="TIME", help="Time from row to row, if the rows have no times.")
-@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="Use only rows with this value. May be repeated.")
+@click.option(
+    "--where", metavar="COLUMN=VALUE", multiple=True, help="Use only rows with VALUE in COLUMN. May be repeated."
+)
 @click.option(
     "--gaps",
     metavar="WHAT",

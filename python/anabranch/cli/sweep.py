@@ -82,7 +82,7 @@ def sweep(
     if compare is not None and value not in {str(point.label) for point in plan.axes.get(axis, ())}:
         known = [f"{name}={point.label}" for name, points in plan.axes.items() for point in points]
         if not known:
-            raise click.UsageError("--compare: the sweep has no axes; leave it out")
+            raise click.UsageError("--compare: the sweep has no axes; leave --compare out")
         near = hint(compare, known)
         raise click.UsageError(f"--compare: {compare!r} is not a value of an axis; values: {', '.join(known)}{near}")
     with contextlib.ExitStack() as stack:
@@ -158,12 +158,12 @@ def _sweep(
         except StoreError as error:
             raise StoreError(error.errno, f"{error.strerror}; {_kept(keep, out)}", out) from None
         if out is not None:
-            interrupt.keep(f"{out} holds all runs, but not the table made of them; the same command makes it")
+            interrupt.keep(f"{out} holds all runs, but not the table of these runs; the same command makes the table")
         done = keep.finish()
         if out is not None:
             from anabranch.sweeps import report
 
-            interrupt.keep(f"{out} holds all runs, but not all of its report; `anabranch plot {out}` makes it")
+            interrupt.keep(f"{out} holds all runs, but not all of its report; `anabranch plot {out}` makes the report")
             file = report.write(done, out)
             interrupt.keep(f"{out} is complete")
     if out is not None and not quiet:

@@ -301,7 +301,9 @@ def load(file: Path) -> Drawn:
         raise ValueError(f"{file}: octet {error.start} is not UTF-8 text\n  name a file that draw wrote") from None
     found = _TITLE.search(head)
     if found is None:
-        raise ValueError(f"{file}: line 1 names no draw\n  expected: # ... {Drawn(1, 48, 6, 0.03).title()}")
+        raise ValueError(
+            f"{file}: line 1 does not say how the cases were drawn\n  expected: # ... {Drawn(1, 48, 6, 0.03).title()}"
+        )
     try:
         drawn = Drawn(int(found[1]), int(found[2]), int(found[3]), float(found[4]) / 100)
         _check(drawn)
@@ -317,7 +319,7 @@ def load(file: Path) -> Drawn:
             _add(drawn, line)
             begin = rows.line_num + 2
     except (ValueError, csv.Error) as error:
-        remedy = f"remove the rows from there on and run draw again with --csv {file}"
+        remedy = f"remove the rows from this line on and run draw again with --csv {file}"
         raise ValueError(f"{file}: line {begin}: {error}\n  {remedy}") from None
     return drawn
 
@@ -358,7 +360,7 @@ def _add(drawn: Drawn, line: Mapping[Any, Any]) -> None:
     number, run = whole("case", drawn.count), whole("run", drawn.runs)
     known = drawn.linux.setdefault(number, {})
     if run in known:
-        raise ValueError(f"run {run} of case {number} is there twice")
+        raise ValueError(f"run {run} of case {number} has two rows")
     figures: dict[str, Any] = {name: real(name, text(name)) for name in ("goodput_mbps", "completion_s") if text(name)}
     if line["kind"] not in KINDS:
         raise ValueError(f'kind is "{text("kind")}"; choices: {", ".join(KINDS)}')
@@ -370,7 +372,7 @@ def _add(drawn: Drawn, line: Mapping[Any, Any]) -> None:
     figures |= {name: [real(name, value) for value in text(name).split()] for name in ("share", "queue_drops")}
     if any(len(figures["share"]) != len(other["share"]) for other in known.values()):
         shares = units.count(len(figures["share"]), "number")
-        raise ValueError(f"share has {shares}; other runs of the case have another count")
+        raise ValueError(f"share has {shares}; other runs of this case have another count of numbers")
     known[run] = figures
     if run == 0:
         if not text("scenario"):

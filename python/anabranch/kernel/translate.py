@@ -38,9 +38,9 @@ def spec_of(resolved: dict[str, Any], ablation: "dict[str, bool] | None" = None)
     """
     off = ablation or {}
     if resolved["stack"] != "anabranch":
-        raise _refused("stack", f'"{resolved["stack"]}"', "the papers' model is not Linux")
+        raise _refused("stack", f'"{resolved["stack"]}"', "the legacy model of the papers has no counterpart in Linux")
     if len(resolved["connections"]) != 1:
-        raise _refused("connection", f"{len(resolved['connections'])} connections", "the kernel runs one")
+        raise _refused("connection", f"{len(resolved['connections'])} connections", "the kernel runs one connection")
     for host in resolved.get("host", ()):
         for key, value, why in _other_than_linux("host", host):
             raise _refused(f"host.{key}", str(value), why)
@@ -93,14 +93,14 @@ def _check_connection(c: dict[str, Any]) -> None:
     if c["controller"] not in CONTROLLERS:
         remedy = "set connection.controller to uncoupled or cubic"
         raise _refused(
-            "connection.controller", f'"{c["controller"]}"', "the kernel is built with reno and cubic", remedy
+            "connection.controller", f'"{c["controller"]}"', "the kernel is built with reno and cubic only", remedy
         )
     for key, value, why in _other_than_linux("connection", c):
         raise _refused(f"connection.{key}", str(value), why)
     _check_times(c)
     if c["send_buffer_bytes"] is not None and c["send_buffer_bytes"] < _WRITE_MEMORY:
         # Over 20 Mbit/s, 50 ms: tcp_wmem of 30, 60, 120 kB leaves TCP 64, 73, 80 kB in flight, MPTCP 29, 52, 83.
-        why = "tcp_wmem counts memory, of which an octet takes more or less as packets are cut and merged"
+        why = "Linux's tcp_wmem counts memory, and the memory for an octet depends on how packets are split and merged"
         raise _refused(
             "connection.send_buffer", f"{c['send_buffer_bytes']} B", why, "leave it out, or set 4 MB or more"
         )
@@ -110,14 +110,14 @@ def _check_connection(c: dict[str, Any]) -> None:
             "transfer", "this transfer", "the kernel sends a number of octets", 'set transfer.bytes = "20 MB"'
         )
     if t["direction"] == "both":
-        raise _refused("transfer.direction", '"both"', "the kernel sends one way")
+        raise _refused("transfer.direction", '"both"', "the kernel sends in one direction")
     if t.get("start_s") or t.get("start_spread_s"):
-        raise _refused("transfer.start", "a later start", "the kernel starts at once")
+        raise _refused("transfer.start", "a later start", "the transfer in the kernel starts at once")
 
 
 def _check_times(c: dict[str, Any]) -> None:
     if c["min_rto_s"] < _TICK or abs(c["min_rto_s"] / _TICK - round(c["min_rto_s"] / _TICK)) > 1e-6:
-        why = "it is no whole number of ticks of the kernel's clock, 10 ms"
+        why = "the time is no whole number of ticks of the kernel's clock, 10 ms"
         raise _refused("connection.min_rto", f"{c['min_rto_s']:g} s", why, "give a multiple of 10 ms")
 
 
@@ -174,14 +174,15 @@ def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
     if d["queue_packets"] is None:
         raise refuse("queue", "a queue without a number of packets", "the kernel's queue counts packets")
     if not isinstance(d["loss"], int | float):
-        raise refuse("loss", "loss in bursts", "the kernel drops independently")
+        raise refuse("loss", "loss in bursts", "the kernel drops each packet independently")
     for key, value, why in _other_than_linux("path", d):
         raise refuse(key, value, why)
     delay = round(d["delay_s"] * 1e6)
     # A share of the delay, or a time.
     jitter = round(d["delay_variation_s"] * 1e6) if "delay_variation_s" in d else round(delay * d["delay_variation"])
     if jitter and (d["delay_redraw"] != "packet" or not d["overtaking"]):
-        raise refuse("delay_variation", f"{jitter} us", "netem draws for each packet, and packets overtake")
+        why = "Linux's netem draws the delay of each packet, and packets overtake each other"
+        raise refuse("delay_variation", f"{jitter} us", why)
     return {
         "rate_bps": d["rate_bps"],
         "overhead": d["overhead_bytes"],
@@ -197,14 +198,14 @@ def _events(path: int, i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
     if link["wifi"] is not None:
         raise _refused(f"path[{i}].wifi", "a radio", "the kernel's links are wires")
     if link["middleboxes"]:
-        raise _refused(f"path[{i}].middleboxes", "a middlebox", "the topology has none")
+        raise _refused(f"path[{i}].middleboxes", "a middlebox", "the kernel's network has no middleboxes")
     if link["backup"]:
-        raise _refused(f"path[{i}].backup", "true", "the kernel's paths are all regular")
+        raise _refused(f"path[{i}].backup", "true", "in the runs of the kernel no path is a backup")
     events = []
     for n, change in enumerate(link["changes"]):
         if change.get("direction", "both") != "both":
             raise _refused(
-                f"path[{i}].changes[{n}].direction", change["direction"], "the kernel changes both directions"
+                f"path[{i}].changes[{n}].direction", change["direction"], "the kernel changes a link in both directions"
             )
         event: dict[str, Any] = {"at_s": change["at_s"], "path": path}
         for key, value in change.items():
@@ -218,7 +219,7 @@ def _events(path: int, i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
                 )
             if key == "loss" and not isinstance(value, int | float):
                 place = f"path[{i}].changes[{n}].loss"
-                raise _refused(place, "loss in bursts", "the kernel drops independently")
+                raise _refused(place, "loss in bursts", "the kernel drops each packet independently")
             if key in ("rate_bps", "loss"):
                 event[key] = value
             elif key == "delay_s":
@@ -226,6 +227,7 @@ def _events(path: int, i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
             elif key == "queue_packets":
                 event["queue"] = value
             elif key not in ("at_s", "direction") and value is not None:
-                raise _refused(f"path[{i}].changes[{n}].{key}", str(value), "the kernel cannot change it")
+                place = f"path[{i}].changes[{n}].{key}"
+                raise _refused(place, str(value), "the links to the kernel cannot change this value")
         events.append(event)
     return events

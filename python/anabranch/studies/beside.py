@@ -145,9 +145,9 @@ def gains(
         out.append(line)
     many = note(np.array(shown))
     return Table(
-        "What a recovery gains over none",
-        "Difference of the goodput (Mbit/s) from NoPR in pairs of runs with the same seed, with the 95 % interval of "
-        f"the mean difference. {caption}{f' {many}' if many else ''}",
+        "What a recovery gains over no recovery",
+        "Difference of the goodput (Mbit/s) from NoPR (no recovery) in pairs of runs with the same seed, with the 95 % "
+        f"interval of the mean difference. {caption}{f' {many}' if many else ''}",
         [("", len(head)), *((label, 2) for label in MODELS.values())],
         [*head, *["mean", "95 %"] * len(MODELS)],
         out,

@@ -11,12 +11,12 @@ COLUMNS = Sentence(
 )
 """What the columns of the studies of papers are."""
 LEGACY_WIRELESS = Sentence(
-    "The legacy model over a wireless link: its subflow crosses the same simulated 802.11 link as the engine's. The "
-    "model does not retransmit a handshake segment. If the MAC's seven transmissions of such a segment fail, the "
-    "subflow ends."
+    "The legacy model over a wireless link: a subflow of the model crosses the same simulated 802.11 link as a subflow "
+    "of the engine. The model does not retransmit a handshake segment. If the MAC's seven transmissions of such a "
+    "segment fail, the subflow ends."
 )
 PAIRS = Sentence(
     "Common random numbers: a seed gives the same random draws to all algorithms in the same engine or model, so "
-    "differences are taken in pairs of runs. The 95 % intervals are Student's t over the seeds."
+    "differences are taken between two runs with the same seed. The 95 % intervals are Student's t over the seeds."
 )
 """How runs are compared."""

@@ -187,5 +187,5 @@ def _same(worker: str, theirs: str, wanted: str) -> None:
     if theirs != wanted:
         raise ClusterError(
             f"worker {worker} has anabranch {theirs}, this is {wanted}\n"
-            "runs of two engines are not mixed; install this one on all workers, then the same command continues"
+            "runs of two engines are not mixed; install this version on all workers, then the same command continues"
         )

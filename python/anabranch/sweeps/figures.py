@@ -123,9 +123,9 @@ def caption(sweep: "SweepData", name: str, cut: View) -> str:
         OVER_TIME: f"Throughput of all subflows: mean of {runs}{interval}, to the end of the shortest run.",
     }.get(name, f"Mean of {runs}{interval}.")
     if name == COMPLETION and any(timed_cells(sweep.plan)):
-        but += " Timed transfers are left out: they end when their time is over."
+        but += " Timed transfers are left out: each ends when its given time is over."
     what += but
-    more = f" {cut.left_out} more panels are left out; --where chooses others." if cut.left_out else ""
+    more = f" {cut.left_out} more panels are left out; --where chooses other panels." if cut.left_out else ""
     return what + more
 
 

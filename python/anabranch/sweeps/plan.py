@@ -295,7 +295,7 @@ def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
         raise ScenarioError(f"seeds: {wrong} is out of range; a seed is a whole number from 0 to {2**63 - 1}")
     if len(set(numbers)) < len(numbers):
         twice = next(n for n, count in Counter(numbers).items() if count > 1)
-        raise ScenarioError(f"seeds: {twice} is there more than once; write each seed once")
+        raise ScenarioError(f"seeds: {twice} is given more than once; write each seed once")
     return numbers
 
 

@@ -145,7 +145,7 @@ def cells_table(sweep: "SweepData") -> str:
         order = sorted([*ranked[: _ROWS // 2], *ranked[-_ROWS // 2 :]], key=ranked.index)
         note = (
             f'<p class="muted">The {_ROWS // 2} cells with the most goodput and the {_ROWS // 2} with the least, of '
-            f"{len(labels)}; <code>table.csv</code> has all.</p>"
+            f"{len(labels)}; <code>table.csv</code> has all cells.</p>"
         )
     counts = runs(sweep, goodput)
     head, columns = [*map(escape, sweep.axes)], [[escape(str(labels[name][i])) for i in order] for name in sweep.axes]

@@ -5,12 +5,12 @@ TEXT = """\
 #
 #   anabranch check FILE             cells, runs, and how long they will take
 #   anabranch sweep FILE             a table, one line a cell; nothing is written
-#   anabranch sweep FILE --out DIR   keeps every run, with figures and a report; the same command goes on where it ended
+#   anabranch sweep FILE --out DIR   keeps every run, with figures and a report; repeat it to make missing runs
 
-seeds = 5                              # 1 to 5; or a list, [1, 7]; or as many as it takes: "until 1 %"
+seeds = 5                              # 1 to 5; or a list, [1, 7]; or as many as a precision needs: "until 1 %"
 # timeout = "60 s"                     # wall-clock time that a run may take; no limit if not given
-# memory = "500 MB"                    # what the engine may hold for a run; no limit if not given
-# series = 200                         # keep each run's series over time, at most at so many times
+# memory = "500 MB"                    # memory that the engine may use for a run; no limit if not given
+# series = 200                         # keep the series over time of each run, at most at 200 times
 # set = { "path.0.loss" = "1 %" }      # changes of the scenario in all cells
 
 # What all cells have in common: here, or in a file: scenario = "base.toml". `anabranch new` prints every key.

@@ -40,7 +40,7 @@ def read(name: str, text: str, wanted: Wanted) -> Found:
         ]
         by = f" (COLUMN: {', '.join(apart)})" if apart else ""
         remedy = f"choose one with --where COLUMN=VALUE{by}, or say with --step TIME how long each row lasts"
-        raise TraceError(f"{name}: {len(chosen)} rows, one after another; {remedy}")
+        raise TraceError(f"{name}: {len(chosen)} rows without times; {remedy}")
     step = wanted.step or 1.0
     rows, _ = cut([(i * step, r) for i, r in enumerate(chosen)], len(chosen) * step, wanted, name)
     said = [f"{name}: " + (", ".join(f"{c}={v}" for c, v in where.items()) or "all rows")]

@@ -65,7 +65,9 @@ class Table:
             return text
         if not self.decimal_comma:
             remedy = "write numbers with a decimal point and without thousands separators"
-            raise TraceError(f"{self.name}, line {line}: {column} {text} may be a fraction or thousands; {remedy}")
+            raise TraceError(
+                f"{self.name}, line {line}: {column} {text}: the comma may be decimal or separate thousands; {remedy}"
+            )
         return text.replace(",", ".")
 
     def times(self, column: str) -> clock.Times:

@@ -24,11 +24,11 @@ FLUCTUATING = Sentence(
     "With delays that vary by 5 %, as in the paper, the independent receiver reaches {goal!n} times the ceiling in "
     "{cells} cells."
 )
-FLUCTUATING_BELOW = Sentence("Below this goal: {below}.")
+FLUCTUATING_BELOW = Sentence("Cells in which the independent receiver has a smaller share of the ceiling: {below}.")
 BELOW = Phrase("{share!n} times the ceiling with {controller} at {delay}")
 FLUCTUATING_LINKS = Sentence(
-    "At 500 ms the links themselves reorder packets of one subflow: 5 % of 500 ms is more than the 23.6 ms between two "
-    "packets."
+    "If the delay of a link is 500 ms and varies by 5 %, the link itself reorders packets of its subflow: 5 % of 500 "
+    "ms is more than the 23.6 ms between two packets."
 )
 FLUCTUATING_LOSSES = Sentence(
     "Drops of a full queue are genuine losses. After a loss, Fully Coupled subtracts half of the total window from the "
@@ -42,17 +42,17 @@ REPRODUCTION = Sentence(
 REPRODUCTION_MODEL = Phrase("{model} {ratio!n} points of out-of-order ratio and {rate!n} Mbit/s")
 COUPLED = Sentence(
     "With the coupled receiver, and each algorithm as its own paper or RFC defines it, the largest gains over no "
-    "recovery at {delay} are: {gains}. Spurious loss episodes of a transfer that the sender recognised: {seen}. "
-    "TCP-DOOR looks for packets that overtake each other on a subflow. The coupled receiver sends duplicate "
+    "recovery with SF-1 at {delay} are: {gains}. Spurious loss episodes of a transfer that the sender recognised: "
+    "{seen}. TCP-DOOR looks for packets that overtake each other on a subflow. The coupled receiver sends duplicate "
     "acknowledgements for packets that arrived in order on the subflow."
 )
 BEST = Phrase("{controller}: {recovery}, {rate!n} Mbit/s instead of {before!n} Mbit/s")
 BEST_NONE = Phrase("{controller}: no clear gain (goodput without recovery {rate!n} Mbit/s)")
 SEEN = Phrase("{recovery} {seen!n} of {total!n} {total:episode|episodes}")
 INDEPENDENT = Sentence(
-    "With the independent receiver a recovery has almost nothing to do at {delay}: {spurious}. The largest difference "
-    "from no recovery is {difference!n} Mbit/s ({recovery} with {controller}). Packets still wait for the other path "
-    "(see the out-of-order ratio); waiting costs memory and delay, but no throughput."
+    "With the independent receiver and SF-1 at {delay}, a recovery has almost nothing to do: {spurious}. The largest "
+    "difference from no recovery is {difference!n} Mbit/s ({recovery} with {controller}). Packets still wait for the "
+    "other path (see the out-of-order ratio); waiting costs memory and delay, but no throughput."
 )
 SPURIOUS = Phrase("on average, {episodes!n} loss episodes of a transfer are spurious")
 SPURIOUS_NONE = Phrase("no loss episode is spurious")
@@ -61,9 +61,10 @@ DELAYS_MODEL = Phrase(
     "{model} {low!n} to {high!n} Mbit/s, the minimum with {controller} and {recovery} at {difference!n} ms"
 )
 DOOR = Sentence(
-    "The authors of TCP-DOOR leave its T1 and T2 open. With 0.5 to 8 round-trip times for each, the minimum of the "
-    "goodput is {low!n} Mbit/s, with T1 {low_t1!n} and T2 {low_t2!n} round-trip times. The maximum is {high!n} Mbit/s, "
-    "with T1 {high_t1!n} and T2 {high_t2!n} round-trip times."
+    "The authors of TCP-DOOR give no values for its T1 (how long the congestion response is off) and its T2 (up to "
+    "which age a reduction is undone). With 0.5 to 8 round-trip times for each, the minimum of the goodput is {low!n} "
+    "Mbit/s, with T1 {low_t1!n} and T2 {low_t2!n} round-trip times. The maximum is {high!n} Mbit/s, with T1 "
+    "{high_t1!n} and T2 {high_t2!n} round-trip times."
 )
 
 # Values in the table of the paper's statements.
@@ -74,19 +75,27 @@ NO_DIFFERENCE = Phrase("no difference")
 
 STATED: Mapping[str, tuple[Phrase, Phrase, Phrase]] = {
     "both_links": (
-        Phrase("Without recovery, equal and constant delays: both links (Mbit/s)"),
+        Phrase("Without recovery, equal and constant delays: goodput of both links (Mbit/s)"),
         Phrase("IV.C.1"),
         Phrase("1"),
     ),
-    "one_link": (Phrase("Without recovery, any other case: one link (Mbit/s)"), Phrase("IV.C.1"), Phrase("0.5")),
+    "one_link": (
+        Phrase("Without recovery, unequal or varying delays: goodput of one link (Mbit/s)"),
+        Phrase("IV.C.1"),
+        Phrase("0.5"),
+    ),
     "growth": (Phrase("Recovery raises the out-of-order ratio at most by"), Phrase("IV.C.2"), Phrase("8-fold")),
     "dsack_ratio": (Phrase("Out-of-order ratio with D-SACK, on average"), Phrase("IV.C.2"), Phrase("40.6 %")),
     "dsack_gain": (Phrase("Gain of D-SACK over no recovery, all controllers"), Phrase("IV.C.2"), Phrase("60 to 70 %")),
     "door_gain": (Phrase("Gain of TCP-DOOR over no recovery, Uncoupled and Coupled"), Phrase("IV.C.2"), Phrase("70 %")),
     "frto_gain": (Phrase("Gain of F-RTO over no recovery, at most"), Phrase("IV.C.2"), Phrase("43.1 %")),
-    "memory": (Phrase("Least memory"), Phrase("IV.C.2"), Phrase("F-RTO, 12 to 29 packets")),
+    "memory": (
+        Phrase("Recovery with the smallest reordering buffer"),
+        Phrase("IV.C.2"),
+        Phrase("F-RTO, 12 to 29 packets"),
+    ),
     "far": (
-        Phrase("Gain of any recovery beyond a difference of 200 ms, coupled controllers"),
+        Phrase("Gain of any recovery if the delays differ by more than 200 ms, coupled controllers"),
         Phrase("IV.C.2"),
         Phrase("below 20 %"),
     ),
@@ -95,11 +104,13 @@ STATED: Mapping[str, tuple[Phrase, Phrase, Phrase]] = {
 
 NOTES = (
     Sentence(
-        "Column Paper: Tables I and II as printed, and statements of the text. Figures without numbers stay empty."
+        "Column Paper: Tables I and II as printed, and statements of the text. The column is empty where the paper has "
+        "only a figure without numbers."
     ),
     Sentence(
-        "The paper's Coupled is RFC 6356 per acknowledgement, with alpha as in its equation (6): the controller "
-        "rtt-compensator. Fully Coupled is equations (3) and (4)."
+        "The paper's controller Coupled is RFC 6356 per acknowledgement, with alpha as in the paper's equation (6): "
+        "Anabranch's controller rtt-compensator. The controller Fully Coupled follows the paper's equations (3) and "
+        "(4)."
     ),
     Sentence(
         'The paper heads its buffer column "KB" and its text says "2MB". Neither is the unit. The printed number x '

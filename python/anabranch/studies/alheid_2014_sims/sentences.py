@@ -12,7 +12,9 @@ OPENING = Sentence(
     "acknowledgements of a subflow, and its window closes. With this rule, Anabranch's own engine has {coupled!n} "
     "Mbit/s."
 )
-ONE_LINK = Sentence("The goodput of the legacy model and that of the paper are those of one link alone.")
+ONE_LINK = Sentence(
+    "The goodput of the legacy model and the goodput in the paper are about those of plain TCP over one link alone."
+)
 
 # Findings.
 
@@ -21,33 +23,38 @@ REPRODUCTION = Sentence(
     "Uncoupled, the legacy model's D-SACK uses {wifi!n} % of the wireless link (paper: 66 %), and its TCP-DOOR has an "
     "out-of-order ratio of {ratio!n} % (paper: 43 %)."
 )
-REPRODUCTION_ONE = Phrase("{recovery} {found!n} Mbit/s (paper: {printed!n} Mbit/s; {near} within a tenth)")
+REPRODUCTION_ONE = Phrase(
+    "{recovery} {found!n} Mbit/s (paper: {printed!n} Mbit/s; {near} goodputs within a tenth of the paper's)"
+)
 STALLED = Sentence("The legacy model stalls in {cells}.")
 STALLED_CELL = Phrase("{count!n} of {seeds!n} {seeds:run|runs} of {recovery} with {controller}")
 LOCKED = Sentence(
     "Without recovery one subflow of the legacy model soon carries no more data, and chance decides which. In the "
-    "paper the wireless subflow continues (68 % and 2 % of 6 Mbit/s; at most 4 packets wait). Here the wireless "
-    "subflow continues in {count!n} of {runs!n} {runs:run|runs}."
+    "paper the wireless subflow continues (the wireless link carries 68 % and the wired link 2 % of 6 Mbit/s; at most "
+    "4 packets wait in the reordering buffer). In the legacy model here, the wireless subflow continues in {count!n} "
+    "of {runs!n} {runs:run|runs}."
 )
 LOCKED_STILL = Sentence(
-    "Without fading the wireless subflow continues in {count!n} of {runs!n} {runs:run|runs} (Uncoupled)."
+    "Without fading the wireless subflow of the legacy model continues to carry data in {count!n} of {runs!n} "
+    "{runs:run|runs} (Uncoupled)."
 )
 LOCKED_LIKE = Sentence(
-    "One run in which the wireless subflow continues has {wifi!n} % and {wired!n} % of 6 Mbit/s, and at most {size!n} "
-    "packets wait."
+    "One run in which the wireless subflow continues carries {wifi!n} % of 6 Mbit/s over the wireless and {wired!n} % "
+    "over the wired link. At most {size!n} packets wait in the reordering buffer."
 )
 QUEUE = Sentence(
-    "In transfers of 500 MB the MAC's queue of 400 packets can stop the subflow that continues. The window of this "
-    "subflow grows until the queue overflows. Then several packets of one window are lost, and the sender of this "
-    "model repairs one of them per timeout. Round-trip samples include the wait for the previous timeout, so each "
-    "timeout is longer than the last, until the transfer stalls. With a queue of 2000 packets {stalled} runs stall; "
-    "with 400 packets {before!n} runs stall. Without recovery the wireless subflow continues in {alive} runs with 2000 "
-    "packets{shares}. TCP-DOOR has {door!n} Mbit/s."
+    "In transfers of 500 MB with the legacy model, the MAC's queue of 400 packets can stop the subflow that continues. "
+    "The window of this subflow grows until the queue overflows. Then several packets of one window are lost, and the "
+    "sender of this model repairs one of them per timeout. Round-trip samples include the wait for the previous "
+    "timeout, so each timeout is longer than the last, until the transfer stalls. With a queue of 2000 packets "
+    "{stalled} runs stall; with 400 packets {before!n} runs stall. Without recovery the wireless subflow continues in "
+    "{alive} runs with 2000 packets{shares}. With 2000 packets TCP-DOOR has {door!n} Mbit/s."
 )
-QUEUE_SHARES = Phrase("({wifi!n} % and {wired!n} % of 6 Mbit/s)")
+QUEUE_SHARES = Phrase("({wifi!n} % of 6 Mbit/s over the wireless and {wired!n} % over the wired link)")
 COUPLED = Sentence(
     "With the coupled receiver, and each algorithm as its own paper or RFC defines it, the gains over no recovery are: "
-    "{gains}. No combination has more than {most!n} Mbit/s: none of the recoveries makes up for the receiver."
+    "{gains}. No combination of controller and recovery has more than {most!n} Mbit/s: none of the recoveries makes up "
+    "for the receiver."
 )
 GAIN = Phrase("{recovery} {gains}")
 INDEPENDENT = Sentence(
@@ -79,7 +86,11 @@ BUFFER = Phrase("{recovery}, {size!n} packets")
 NO_DIFFERENCE = Phrase("no difference")
 
 STATED: Mapping[str, tuple[Phrase, Phrase, Phrase]] = {
-    "one_link": (Phrase("Without recovery: about one link (Mbit/s)"), Phrase("IV.C.1"), Phrase("about 4")),
+    "one_link": (
+        Phrase("Without recovery: about the goodput of one link (Mbit/s)"),
+        Phrase("IV.C.1"),
+        Phrase("about 4"),
+    ),
     "growth": (Phrase("Recovery raises the out-of-order ratio up to"), Phrase("IV.C.2"), Phrase("30-fold")),
     "door_ratio": (Phrase("Largest out-of-order ratio with TCP-DOOR"), Phrase("IV.C.2"), Phrase("48 %")),
     "dsack_gain": (
@@ -98,8 +109,12 @@ STATED: Mapping[str, tuple[Phrase, Phrase, Phrase]] = {
         Phrase("IV.C.2"),
         Phrase("more than 100 %; Table III: +88 to +112 %"),
     ),
-    "best": (Phrase("Best at 10 m"), Phrase("IV.C.2"), Phrase("TCP-DOOR; Fully Coupled: D-SACK")),
-    "memory": (Phrase("Least memory"), Phrase("IV.C.2"), Phrase("F-RTO, 36 packets at 10 m")),
+    "best": (Phrase("Best recovery at 10 m"), Phrase("IV.C.2"), Phrase("TCP-DOOR; Fully Coupled: D-SACK")),
+    "memory": (
+        Phrase("Recovery with the smallest reordering buffer"),
+        Phrase("IV.C.2"),
+        Phrase("F-RTO, 36 packets at 10 m"),
+    ),
 }
 """What the paper states, where, and its number."""
 
@@ -109,8 +124,9 @@ NOTES = (
         "their points in Figs. 2 to 4 are those of its Table III, at 10 m."
     ),
     Sentence(
-        "The paper's Coupled is RFC 6356 per acknowledgement, with alpha as in its equation (6): the controller "
-        "rtt-compensator. Fully Coupled is equations (3) and (4)."
+        "The paper's controller Coupled is RFC 6356 per acknowledgement, with alpha as in the paper's equation (6): "
+        "Anabranch's controller rtt-compensator. The controller Fully Coupled follows the paper's equations (3) and "
+        "(4)."
     ),
     Sentence(
         "The paper says BPSK 1/2 and 6 Mbit/s, but also 10 MHz, where BPSK 1/2 has 3 Mbit/s, and 2.6 GHz, where "

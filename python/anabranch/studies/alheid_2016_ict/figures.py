@@ -26,8 +26,12 @@ def _boxes(number: int, case: str, paper: str) -> FigureSpec:
 
 
 FIGURES: Mapping[str, FigureSpec] = {
-    "fig-3": _boxes(3, "1", "its text: TCP-DOOR up to 25 Mbit/s, 66 % above none, D-SACK 33 %; all fall beyond 70 m."),
-    "fig-4": _boxes(4, "2", "its text: TCP-DOOR, D-SACK and F-RTO use both links, none and Eifel do not."),
-    "fig-5": _boxes(5, "3", "its text: D-SACK up to 15 Mbit/s, none and Eifel not above 2, all beyond 80 m below 1."),
-    "fig-6": _boxes(6, "4", "its text: D-SACK and F-RTO 4 to 5 Mbit/s, none below 2."),
+    "fig-3": _boxes(
+        3, "1", "its text: TCP-DOOR up to 25 Mbit/s, 66 % above no recovery, D-SACK 33 %; all fall beyond 70 m."
+    ),
+    "fig-4": _boxes(4, "2", "its text: TCP-DOOR, D-SACK and F-RTO use both links, Eifel and no recovery do not."),
+    "fig-5": _boxes(
+        5, "3", "its text: D-SACK up to 15 Mbit/s, no recovery and Eifel not above 2, all beyond 80 m below 1."
+    ),
+    "fig-6": _boxes(6, "4", "its text: D-SACK and F-RTO 4 to 5 Mbit/s, no recovery below 2."),
 }

@@ -26,16 +26,17 @@ REPRODUCTION = Sentence(
     "ratios of scenario 1 in the legacy model: {ratios}."
 )
 REPRODUCTION_MODEL = Phrase(
-    "{model} {ratio!n} points of out-of-order ratio, and half of the buffers within a factor of {factor!n}"
+    "{model} {ratio!n} points of out-of-order ratio, and half of the reordering buffers within a factor of {factor!n} "
+    "of the paper's"
 )
 REPRODUCTION_RATIO = Phrase("{recovery} with {controller} {ratio!n} % (paper: {printed!n} %)")
 GOODPUT = Sentence(
     "The paper states throughput only in its text. In the legacy model at 10 m, scenario 1 with TCP-DOOR and Uncoupled "
     "has {door!n} Mbit/s (paper: up to 25 Mbit/s). This is {gain!n} % above no recovery with {none!n} Mbit/s (paper: "
     "66 %). Scenario 3 has at most {dsack!n} Mbit/s with D-SACK (paper: up to 15 Mbit/s), and {slow!n} Mbit/s without "
-    "recovery (paper: not above 2 Mbit/s). Of two unequal paths the slower one continues. Plain TCP over 54 Mbit/s has "
-    "{tcp!n} Mbit/s (paper: at most 15 Mbit/s). The engine delays acknowledgements; with an acknowledgement for each "
-    "packet plain TCP has 15.8 Mbit/s."
+    "recovery (paper: not above 2 Mbit/s). If the paths are unequal, the subflow over the slower path continues. Plain "
+    "TCP over 54 Mbit/s has {tcp!n} Mbit/s (paper: at most 15 Mbit/s). The engine delays acknowledgements; with an "
+    "acknowledgement for each packet plain TCP has 15.8 Mbit/s."
 )
 ADVICE = Sentence(
     "The paper advises TCP-DOOR for equal paths (scenarios 1 and 2) and D-SACK for unequal ones (3 and 4). Best "
@@ -43,18 +44,18 @@ ADVICE = Sentence(
 )
 ADVICE_MODEL = Phrase("{model} {cases}")
 ADVICE_BEST = Phrase("scenario {case!n} {recovery} ({gain!n} %)")
-ADVICE_NONE = Phrase("scenario {case!n} none needed")
+ADVICE_NONE = Phrase("scenario {case!n} no recovery needed")
 COUPLED = Sentence(
     "With the coupled receiver, and each algorithm as its own paper or RFC defines it, at 10 m: {recoveries}. A "
-    "difference of less than {worth!n} % counts as none. By scenario, the best combination has {shares} of the sum of "
-    "plain TCP over each of the two paths."
+    "difference of less than {worth!n} % counts as none. By scenario, the best combination of controller and recovery "
+    "has {shares} of the sum of the goodputs of plain TCP over each of the two paths."
 )
 HELPS = Phrase("{recovery} helps in {better} cells and harms in {worse!n} {worse:cell|cells}")
 INDEPENDENT_NONE = Sentence("With the independent receiver no recovery is needed.")
 INDEPENDENT = Sentence(
-    "At 10 m, without recovery, the independent receiver has {shares} of the sum of plain TCP over each of the two "
-    "paths (all scenarios and controllers). A recovery changes this by {change}. The cost is memory: up to {size!n} "
-    "packets wait for packets of the slower path."
+    "At 10 m, without recovery, the independent receiver has {shares} of the sum of the goodputs of plain TCP over "
+    "each path (all scenarios and controllers). A recovery changes the goodput by {change}. The cost is memory: up to "
+    "{size!n} packets wait for packets of the slower path."
 )
 DISTANCE = Sentence(
     "Over distance, plain TCP over 54 Mbit/s falls below half of its goodput at {half!n} m{ends} (paper: worse beyond "
@@ -122,8 +123,8 @@ NOTES = (
         "transmit power, one at a time."
     ),
     Sentence(
-        "The paper's KB are 1024 octets, in whole packets of 1400 octets, unlike in its authors' earlier paper. All "
-        "transfers take 50 s from the first SYN on, as in the paper, but those of the sensitivity take 20 s, and those "
-        "of the quick form 8 s."
+        "The paper's KB are 1024 octets, in whole packets of 1400 octets, unlike in its authors' earlier paper. "
+        'Transfers take 50 s from the first SYN on, as in the paper. Those in the tables "Effect of what the paper '
+        'does not state" take 20 s, and those of the quick form 8 s.'
     ),
 )

@@ -18,12 +18,12 @@ BETTER = Phrase("better")
 # Findings.
 
 REPRODUCTION = Sentence(
-    "Fig. 9 in the legacy model: the best recovery with three subflows and Uncoupled is {best} (stated: D-SACK). The "
-    "throughput that this model prints is window / round-trip time. This throughput reaches {peak!n} Mbit/s with "
-    "D-SACK (stated: about {stated!n} Mbit/s), while the file arrives with {goodput!n} Mbit/s. F-RTO is {frto} no "
-    "recovery and Eifel is "
-    '{eifel} no recovery; the paper says "40 less" of both, presumably per cent. F-RTO\'s loss does not come from the '
-    "algorithm. If F-RTO is chosen, that model discards acknowledgements on purpose, and its detection changes nothing."
+    "The paper's Fig. 9 in the legacy model: the best recovery with three subflows and Uncoupled is {best} (the paper "
+    "states D-SACK). The throughput that this model prints is window / round-trip time. This throughput reaches "
+    "{peak!n} Mbit/s with D-SACK (the paper states about {stated!n} Mbit/s), while the file arrives with {goodput!n} "
+    'Mbit/s. F-RTO is {frto} no recovery and Eifel is {eifel} no recovery; the paper says "40 less" of both, '
+    "presumably per cent. F-RTO's loss does not come from the algorithm. If F-RTO is chosen, that model discards "
+    "acknowledgements on purpose, and its detection changes nothing."
 )
 BELOW = Phrase("{share!n} % below")
 ABOVE = Phrase("{share!n} % above")
@@ -32,15 +32,16 @@ COUPLED = Sentence(
     "less than {worth!n} % counts as none. Eifel's verdicts are right, and where it loses, it loses because it "
     "restores the whole window. The restored windows are soon more than paths and queues hold. With Eifel {drops!n} "
     "packets are dropped (three subflows, Uncoupled), and {before!n} packets without it. Without SACK, fast recovery "
-    "repairs at most one loss per round trip. Without recovery MPTCP is slower there than plain TCP over the best link "
-    "alone, in {below} combinations of controller and links."
+    "repairs at most one loss per round trip. Without recovery, MPTCP with this receiver is slower than plain TCP over "
+    "the best link, in {below} combinations of controller and links."
 )
 HELPS = Phrase("{recovery} helps in {better} cells and harms in {worse!n} {worse:cell|cells} ({gains})")
 INDEPENDENT = Sentence("With the independent receiver recoveries change the goodput by at most {most!n} %{nothing}.")
 NOTHING = Phrase(": there is nothing to recover")
 INDEPENDENT_SHARES = Sentence(
-    "The file of 10 MB has {shares} of the rate of all links. This includes slow start, headers and the last packets "
-    "on the slowest link. With {controller} over {links} it has {least!n} %."
+    "With the independent receiver, the goodput of the file of 10 MB is {shares} of the rate of all links. This "
+    "includes slow start, headers and the last packets on the slowest link. With {controller} over {links} the goodput "
+    "is {least!n} % of this rate."
 )
 INDEPENDENT_FULLY = Sentence(
     "Fully Coupled takes half of the total window from the subflow that lost a packet, which leaves the subflow almost "
@@ -53,9 +54,8 @@ SENSITIVITY = Sentence(
 SENSITIVITY_MODEL = Phrase("{model} {low!n} Mbit/s ({lowest}) to {high!n} Mbit/s ({highest})")
 SENSITIVITY_STATED = Sentence(
     "In the legacy model D-SACK is more than a tenth above no recovery under {dsack!n} of {total!n} choices. F-RTO is "
-    "30 to 50 % below it under {frto!n} {frto:choice|choices}, and Eifel under {eifel!n} {eifel:choice|choices}. All "
-    "three hold at once under: "
-    "{together}."
+    "30 to 50 % below no recovery under {frto!n} {frto:choice|choices}, and Eifel under {eifel!n} "
+    "{eifel:choice|choices}. All three results hold at once under: {together}."
 )
 SENSITIVITY_STALLS = Sentence("With queues of 20 packets the legacy model stalls with {recoveries}.")
 NO_CHOICE = Phrase("no choice")
@@ -71,7 +71,7 @@ DISJOINT = Sentence(
     "recovery: {models}. With the independent receiver Uncoupled leaves the three other connections {uncoupled!n} "
     "Mbit/s in total, and RTT Compensation leaves them {linked!n} Mbit/s."
 )
-RIVAL_MODEL = Phrase("{model} {rates}, one path alone {alone!n} Mbit/s")
+RIVAL_MODEL = Phrase("{model} {rates}, a connection over the best path alone {alone!n} Mbit/s")
 RIVAL_RATE = Phrase("{rate!n} Mbit/s ({controller})")
 
 # Values in the table of the paper's statements.
@@ -83,7 +83,7 @@ BEST_SAME = Phrase("no difference between recoveries with {controller}, {rate}")
 WITH_UNIT = Phrase("{best} Mbit/s")
 PEAK = Phrase("{peak} (goodput {goodput})")
 RANK = Phrase("{rate}, {count!n} of {total!n} cells better")
-USED = Phrase("at most {share!n} % of the links")
+USED = Phrase("at most {share!n} % of the rate of the links")
 EIFEL = Phrase("{links}: {controllers}")
 NONE = Phrase("none")
 
@@ -99,17 +99,17 @@ STATED: Mapping[str, tuple[Phrase, Phrase, Phrase]] = {
         Phrase("the same"),
     ),
     "linked_eifel": (
-        Phrase("Linked Increases: throughput of Eifel decreases (against none)"),
+        Phrase("Linked Increases: throughput of Eifel decreases (against no recovery)"),
         Phrase("Fig. 8"),
         Phrase("decreases"),
     ),
     "linked_frto": (
-        Phrase("Linked Increases: throughput of F-RTO decreases (against none)"),
+        Phrase("Linked Increases: throughput of F-RTO decreases (against no recovery)"),
         Phrase("Fig. 8"),
         Phrase("decreases"),
     ),
     "third_link": (
-        Phrase("Three subflows, Uncoupled: throughput increased (against two)"),
+        Phrase("Three subflows, Uncoupled: throughput increased (against two subflows)"),
         Phrase("Fig. 9"),
         Phrase("increased"),
     ),
@@ -123,8 +123,8 @@ STATED: Mapping[str, tuple[Phrase, Phrase, Phrase]] = {
         Phrase("Fig. 9"),
         Phrase("about 10"),
     ),
-    "frto": (Phrase("Three subflows, Uncoupled: F-RTO against none"), Phrase("Fig. 9"), Phrase('"40 less"')),
-    "eifel": (Phrase("Three subflows, Uncoupled: Eifel against none"), Phrase("Fig. 9"), Phrase('"40 less"')),
+    "frto": (Phrase("Three subflows, Uncoupled: F-RTO against no recovery"), Phrase("Fig. 9"), Phrase('"40 less"')),
+    "eifel": (Phrase("Three subflows, Uncoupled: Eifel against no recovery"), Phrase("Fig. 9"), Phrase('"40 less"')),
     "rank": (
         Phrase("D-SACK with RTT Compensation, two subflows: good, not the best (Mbit/s)"),
         Phrase("Conclusion"),
@@ -136,7 +136,7 @@ STATED: Mapping[str, tuple[Phrase, Phrase, Phrase]] = {
         Phrase("two: all but Fully Coupled; three: none"),
     ),
     "best": (
-        Phrase("Best of all over three subflows (Mbit/s)"),
+        Phrase("Best combination of recovery and controller over three subflows (Mbit/s)"),
         Phrase("Conclusion"),
         Phrase("D-SACK, Uncoupled"),
     ),

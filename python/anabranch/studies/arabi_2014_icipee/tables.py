@@ -78,14 +78,14 @@ def _baselines(data: Data) -> Table:
     labels = {
         "SF-0": "TCP over SF-0 (5 Mbit/s, 100 ms)",
         "SF-1-100ms": "TCP over SF-1 of the first scenario (2 Mbit/s, 100 ms)",
-        "SF-1": "TCP over SF-1 of the second (2 Mbit/s, 10 ms)",
+        "SF-1": "TCP over SF-1 of the second scenario (2 Mbit/s, 10 ms)",
         "SF-2": "TCP over SF-2 (7 Mbit/s, 50 ms)",
     }
     means = {label: data.mean("single-path", "goodput_mbps", over=link) for link, label in labels.items()}
     shown: list[list[str | Entry]] = [[label, Entry.of(mean, 2, remark="")] for label, mean in means.items()]
     found: dict[str, float] = {label: mean.mean for label, mean in means.items()}
     for links, label in LINKS.items():
-        found[f"Sum of these, {label}"] = sum(found[labels[link]] for link in LONE[links])
+        found[f"Sum of the goodputs of TCP, {label}"] = sum(found[labels[link]] for link in LONE[links])
         found[f"Rates of the links, {label}"] = RATES[links]
     return Table(
         "Baselines",
@@ -100,8 +100,8 @@ def _baselines(data: Data) -> Table:
 
 def _sensitivity(data: Data) -> Table:
     groups = {
-        "fig-8": ("Fig. 8: two, Linked Increases", {"figure": "fig-8"}),
-        "fig-9": ("Fig. 9: three, Uncoupled", {"figure": "fig-9"}),
+        "fig-8": ("Fig. 8: two subflows, Linked Increases", {"figure": "fig-8"}),
+        "fig-9": ("Fig. 9: three subflows, Uncoupled", {"figure": "fig-9"}),
     }
     return choices(data, "", CHOICES, RECOVERIES, groups)
 
@@ -132,7 +132,7 @@ def _point_to_point(data: Data) -> Table:
             )
     return Table(
         "Future work, i): point to point, three subflows, with TCP-DOOR",
-        "The links of Fig. 7.",
+        "Three links as in the paper's Fig. 7.",
         [("", 2), ("Throughput (Mbit/s)", len(MODELS)), (MEASURES["ooo_buffer_max_packets"].title, len(MODELS))],
         ["Controller", "Recovery", *["Legacy", "Coupled", "Independent"] * 2],
         rows,
@@ -213,7 +213,9 @@ TABLES = {
     ),
     "disjoint": TableSpec(
         ("disjoint-bottlenecks", "disjoint-single"),
-        _beside_others("disjoint", "Future work, iii): disjoint bottlenecks", "those on SF-0, SF-1 and SF-2"),
+        _beside_others(
+            "disjoint", "Future work, iii): disjoint bottlenecks", "the other connections on SF-0, SF-1 and SF-2"
+        ),
         full=True,
     ),
 }

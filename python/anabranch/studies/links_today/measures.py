@@ -103,9 +103,9 @@ def downloads(data: Data) -> Table:
             records[-1] |= {"of_the_better": best, "of_the_sum": total}
     return Table(
         "Starlink and a carrier on the road",
-        "Goodput in Mbit/s of one TCP over either network and of Multipath TCP over both; then Multipath TCP's "
-        "goodput divided by that of the better network, and by the sum.",
-        [("", 2), ("Mbit/s", 3), ("Both in parts of", 2)],
+        "Goodput in Mbit/s of one TCP connection over either network and of Multipath TCP over both; then Multipath "
+        "TCP's goodput divided by that of the better network, and by the sum.",
+        [("", 2), ("Mbit/s", 3), ("Both, as a multiple of", 2)],
         ["Carrier", "Controller", "Starlink", "carrier", "both", "the better", "the sum"],
         rows,
         2,

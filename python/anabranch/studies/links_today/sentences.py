@@ -10,15 +10,21 @@ CALL_NEVER_ALWAYS = Sentence(
     "While a user walks out of Wi-Fi 6 range with LTE available, no scheduler delivers 99 % of a video call within "
     "{limit!n} ms in every run with every controller."
 )
-CALL_SOME = Sentence("{sender} keeps to {limit!n} ms in every run only with {controllers}.")
-CALL_NEVER = Sentence("{senders} {count:exceeds|exceed} {limit!n} ms in at least one run with every controller.")
+CALL_SOME = Sentence(
+    "{sender} delivers 99 % of the video call within {limit!n} ms in every run only with {controllers}."
+)
+CALL_NEVER = Sentence(
+    "To deliver 99 % of the video call, {senders} {count:takes|take} more than {limit!n} ms in at least one run with "
+    "every controller."
+)
 CALL_WORST = Sentence(
-    "The largest 99th percentile among the schedulers that keep to this limit in every run is {worst!n} ms."
+    "The largest 99th percentile of the call's latency among the schedulers that deliver 99 % of the call in time in "
+    "every run is {worst!n} ms."
 )
 
 ALONE = Sentence(
-    "TCP over Wi-Fi alone stops when the access point is out of range. TCP over LTE alone keeps the call: its largest "
-    "99th percentile is {worst!n} ms. With a good LTE signal, Wi-Fi saves cost and not delay."
+    "TCP over Wi-Fi alone stops when the access point is out of range. TCP over LTE alone keeps the call: the largest "
+    "99th percentile of the call's latency is {worst!n} ms. With a good LTE signal, Wi-Fi saves cost and not delay."
 )
 
 ROAD = Sentence(
@@ -34,8 +40,8 @@ ROAD_SINGLE = Sentence(
 ROAD_RATE = Phrase("{rate} Mbit/s with {controller}")
 
 STEPS = Sentence(
-    "A delay that changes in steps costs less than 5 % of the goodput in {cells} cells. The largest loss is {share!n} "
-    "%, with {scheduler} and receive buffer {buffer}."
+    "A delay that changes in steps costs less than 5 % of the goodput in {cells} cells. The largest loss of goodput is "
+    "{share!n} %, with {scheduler} and receive buffer {buffer}."
 )
 
 NOTES = (

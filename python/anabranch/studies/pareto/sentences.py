@@ -4,7 +4,8 @@ from anabranch.sentences import Phrase, Sentence
 
 VERDICT = Sentence(
     "{least} is too aggressive to the TCP users at the shared access point; {most} is the least aggressive, and "
-    "{middle} is between them. No controller leaves the TCP users all the capacity that its own users do not need."
+    "{middle} is between them. No controller leaves the TCP users all the capacity that the multipath users do not "
+    "need."
 )
 SHARES = Sentence(
     "With as many multipath users as TCP users, and access points of equal rate for each user (C1 = C2), a TCP user "
@@ -13,12 +14,13 @@ SHARES = Sentence(
 )
 SHARE = Phrase("{share!n} % beside {controller}")
 LIA = Sentence(
-    "The equilibrium of LIA has a closed form. The measured share differs from it by {differences!n} points; the "
-    "simulation has drop-tail queues and whole segments, and the model has a fluid."
+    "The equilibrium of LIA in the fluid model has a closed form. A TCP user's measured share differs from this "
+    "equilibrium by {differences!n} points; the simulation has drop-tail queues and whole segments, and the model has "
+    "a fluid."
 )
 BALIA = Sentence(
-    "The equilibrium of BALIA follows from its increase and decrease. The measured share differs from it by "
-    "{differences!n} points."
+    "The equilibrium of BALIA in the fluid model follows from its increase and decrease. A TCP user's measured share "
+    "differs from this equilibrium by {differences!n} points."
 )
 BALIA_BETWEEN = Sentence(
     "BALIA takes less than LIA, because it cuts the window of a slow path to a quarter, and more than OLIA."
@@ -30,8 +32,8 @@ OLIA = Sentence(
     "and OLIA favours the shared path whenever the amount of that path was large."
 )
 PRICE = Sentence(
-    "The multipath users pay for this: with OLIA each has less than with LIA, by {losses!n} % of a TCP user's rate C2. "
-    "Each still has more than its own access point alone would give."
+    "The multipath users pay for what OLIA leaves to the TCP users: with OLIA each has less than with LIA, by "
+    "{losses!n} % of a TCP user's rate C2. Each still has more than its own access point alone would give."
 )
 
 NOTES = (

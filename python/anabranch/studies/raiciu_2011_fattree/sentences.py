@@ -7,16 +7,16 @@ OPENING = Sentence(
     "{networks}."
 )
 NETWORK = Phrase("{network}: {one!n} % with one subflow, {eight!n} % with eight")
-SUBFLOWS = Sentence("{network}: {shares} with 1, 2, 4 and 8 subflows.")
-RISES = Sentence("Each doubling of the subflows adds to the share.")
-DOES_NOT_RISE = Sentence("Not every doubling of the subflows adds to the share.")
+SUBFLOWS = Sentence("{network}: the used share of the network is {shares} with 1, 2, 4 and 8 subflows.")
+RISES = Sentence("Each doubling of the number of subflows raises the used share of the network.")
+DOES_NOT_RISE = Sentence("Not every doubling of the number of subflows raises the used share of the network.")
 EVENNESS = Sentence(
     "Subflows help the worst connections most: the connection at the 10th percentile gets {one!n} % of its link with "
     "one subflow and {eight!n} % with eight."
 )
 REST = Sentence(
-    "Headers leave {payload!n} % for data. With one subflow, collisions cost most of the difference to this share: two "
-    "connections hashed to one link get half of it each, while other links stay idle."
+    "Headers leave {payload!n} % of the rate of the links for data. With one subflow, collisions cost most of the "
+    "difference to this share: two connections hashed to one link get half of it each, while other links stay idle."
 )
 SLOWLY = Sentence(
     "With several subflows, the linked increase moves traffic away from crowded links, but slowly. A coupled "
@@ -24,8 +24,8 @@ SLOWLY = Sentence(
     "segment per round trip."
 )
 LONGER = Sentence(
-    "With 16 hosts and seed 1, longer runs use a larger share: over 5, 20 and 80 s it is 60, 64 and 66 % with one "
-    "subflow, and 67, 76 and 83 % with eight."
+    "With 16 hosts and seed 1, longer runs use a larger share of the network: runs of 5, 20 and 80 s use 60, 64 and 66 "
+    "% with one subflow, and 67, 76 and 83 % with eight."
 )
 
 NOTES = (

@@ -10,13 +10,20 @@ BOTH_BELOW = Sentence(
     "With opportunistic retransmission and penalisation, Multipath TCP has less than {limit!n} % of the goodput of TCP "
     "over Wi-Fi with receive buffers of {sizes}. The minimum is {worst!n} %, at {size!n} kB."
 )
-NEITHER = Sentence("With neither mechanism, it has at least {limit!n} % at every size.")
+NEITHER = Sentence(
+    "With neither mechanism, Multipath TCP has at least {limit!n} % of the goodput of TCP over Wi-Fi at every size of "
+    "the receive buffer."
+)
 NEITHER_BELOW = Sentence(
-    "With neither mechanism, it has less than {limit!n} % at {sizes}. The minimum is {worst!n} %, at {size!n} kB."
+    "With neither mechanism, Multipath TCP has less than {limit!n} % of the goodput of TCP over Wi-Fi with receive "
+    "buffers of {sizes}. The minimum is {worst!n} %, at {size!n} kB."
 )
 SIZE = Phrase("{size!n} kB")
 AT = Sentence("With a receive buffer of {size!n} kB the goodput is: {goodputs}.")
-FREES = Sentence("{mechanism} is what frees the fast path.")
+FREES = Sentence(
+    "{mechanism} alone raises the goodput of Multipath TCP: with neither mechanism, data on the slow path block the "
+    "receive window, and the fast path must wait."
+)
 MECHANISM = Phrase("{label} {goodput!n} Mbit/s")
 HARM = Sentence(
     "Opportunistic retransmission alone gives less goodput than neither mechanism with receive buffers of {sizes}. One "
@@ -24,8 +31,9 @@ HARM = Sentence(
     "congestion window of the slow path stays as large as before."
 )
 IDLE = Sentence(
-    "With receive buffers of {sizes} all four variants have the same goodput. The window of the fast path uses up a "
-    "small buffer before the scheduler turns to the slow path, and a large buffer is never full."
+    "With receive buffers of {sizes} all four variants (neither mechanism, one of them, both) have the same goodput. "
+    "The window of the fast path uses up a small buffer before the scheduler turns to the slow path, and a large "
+    "buffer is never full."
 )
 
 NOTES = (

@@ -60,7 +60,9 @@ def unlike_gains(data: Data, sender: str) -> Answer:
         judge, rate = best(data, "unlike", RECOVERIES, sender=sender, displacement=step)
         gains[judge, step] = rate / none - 1
     (judge, _), most = max(gains.items(), key=lambda item: item[1])
-    numbers = f"{JUDGES[judge]} gains {100 * most:.0f} % at most" if most >= 0.005 else "none gains half a per cent"
+    numbers = (
+        f"{JUDGES[judge]} gains {100 * most:.0f} % at most" if most >= 0.005 else "no recovery gains half a per cent"
+    )
     return Answer(most > MUCH, numbers)
 
 
@@ -119,8 +121,9 @@ def table(data: Data) -> Table:
         records.append(record)
     return Table(
         "What of 2014's conclusions still stands",
-        f"“Much”, a need and a price are {100 * MUCH:.0f} % or more. Unlike delays: two steady links. The others: "
-        "one link that reorders, by a round trip where no displacement is named.",
+        f"A loss or gain of goodput and a cost in memory count if they are more than {100 * MUCH:.0f} %. The first two "
+        "conclusions: two steady links with different delays. The others: one link that reorders, with a displacement "
+        "of one round trip if no other is named.",
         [("", 1), *((label, 2) for label in SENDERS.values())],
         ["Conclusion", *["stands", "numbers"] * len(SENDERS)],
         rows,

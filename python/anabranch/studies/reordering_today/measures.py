@@ -34,7 +34,7 @@ SENDERS = (
 THERE = tuple(sender for sender in SENDERS if sender.axis)
 TODAY = tuple(sender for sender in THERE if sender.receiver == INDEPENDENT)
 LABELS = {sender.axis: sender.detector for sender in THERE}
-ABSENT = "does not exist there"
+ABSENT = "not used: needs SACK"
 
 NETWORKS = {
     "one": "One subflow over a link that reorders",

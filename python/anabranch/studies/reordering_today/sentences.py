@@ -10,7 +10,7 @@ SOME_STAND = Sentence(
     "Of {total} conclusions of the papers of 2014, {number} still {count:holds|hold} with a receiver that follows RFC "
     "8684: {claims}."
 )
-SOME_FALL = Sentence("{number} {count:does|do} not hold: {claims}.")
+SOME_FALL = Sentence("{number} of the conclusions of the papers of 2014 {count:does|do} not hold: {claims}.")
 CLAIM = Phrase("that {claim} ({numbers})")
 TODAY = Sentence(
     "A detector that expects reordering does not need the four judges of 2014. At a displacement of one round trip, "
@@ -24,14 +24,15 @@ NOT_MORE_THAN = Phrase("not more than")
 # Findings.
 
 RACK = Sentence(
-    "RACK-TLP works up to a displacement of one round trip: alone it has {near!n} Mbit/s at one round trip and {far!n} "
-    "Mbit/s at {displacement!n} round trips. Its reordering window is never longer than the smoothed round-trip time "
-    "(RFC 8985 6.2, step 4). This window grows by quarters of the minimum round-trip time, which is short if delays "
-    "vary much."
+    "RACK-TLP works up to a displacement of one round trip: without a judge it has {near!n} Mbit/s at one round trip "
+    "and {far!n} Mbit/s at {displacement!n} round trips. Its reordering window is never longer than the smoothed "
+    "round-trip time (RFC 8985 6.2, step 4). This window grows by quarters of the minimum round-trip time, which is "
+    "short if delays vary much."
 )
 RACK_JUDGE = Sentence(
-    "Beyond one round trip, a judge helps RACK-TLP as it helped the senders of 2014: {goodput!n} Mbit/s with {judge}. "
-    "The reordering degree has no such limit: alone it has {degree!n} Mbit/s at all displacements."
+    "Beyond a displacement of one round trip, a judge helps RACK-TLP as it helped the senders of 2014: {goodput!n} "
+    "Mbit/s with {judge}. The detector reordering degree has no such limit: without a judge it has {degree!n} Mbit/s "
+    "at all displacements."
 )
 NCR = Sentence(
     "NCR judges nearly every segment correctly, but its careful form is slow: {careful!n} Mbit/s at a displacement of "
@@ -40,20 +41,21 @@ NCR = Sentence(
 )
 LITTLE = Phrase("less than 0.01 %")
 NCR_WHY = Sentence(
-    "In the trace, its window stays at ten segments without losses. When a hole fills, RFC 4653 3.3 limits the window "
-    "to the data in flight, and slow start returns to the previous flight. The careful form sends one new segment for "
-    "two that arrive, so the flight has shrunk by then. On a link that always reorders, the next hole appears before "
-    "slow start ends, and the flight stays small. The RFC is about occasional reordering."
+    "In the trace, the window of NCR's careful form stays at ten segments without losses. When a hole fills, RFC 4653 "
+    "3.3 limits the window to the data in flight, and slow start returns to the previous flight. The careful form "
+    "sends one new segment for two that arrive, so the flight has shrunk by then. On a link that always reorders, the "
+    "next hole appears before slow start ends, and the flight stays small. The RFC is about occasional reordering."
 )
 ESCAPE = Sentence(
     "The aggressive form of NCR with Eifel has {eifel!n} Mbit/s at {displacement!n} round trips, and {none!n} Mbit/s "
-    "without Eifel. This is {more} with Eifel at one round trip ({near!n} Mbit/s)."
+    "without Eifel. The goodput with Eifel at {displacement} round trips is {more} the goodput with Eifel at one round "
+    "trip ({near!n} Mbit/s)."
 )
 ESCAPE_WHY = Sentence(
-    "In the trace the window does not grow between episodes, since each hole that fills takes back the segment that a "
-    "round trip has added (31 segments, 32, 31). An episode that is undone widens the window, from 14 to 26 segments "
-    "at once. RFC 4015 restores the data in flight, including what extended limited transmit sent beyond the window. "
-    "Within a round trip such episodes are rare."
+    "In the trace, the window of NCR's aggressive form does not grow between loss episodes: each hole that fills takes "
+    "back the segment that a round trip has added (31 segments, 32, 31). An episode that is undone widens the window, "
+    "from 14 to 26 segments at once. RFC 4015 restores the data in flight, including what extended limited transmit "
+    "sent beyond the window. With a displacement within a round trip, episodes that are undone are rare."
 )
 EIFEL = Sentence(
     "Eifel is the best of the four judges, because it needs only one acknowledgement within the round trip of the "
@@ -72,10 +74,10 @@ DOOR = Sentence(
 DOOR_LOSES = Sentence("At a displacement of one round trip, TCP-DOOR lowers the goodput from {goodputs}.")
 DOOR_LOSS = Phrase("{before!n} to {after!n} Mbit/s ({detector})")
 TWO = Sentence(
-    "Two subflows have the sum of the goodputs of each, if the receiver acknowledges each subflow on its own. At one "
-    "round trip, RFC 6675 alone has {one!n} Mbit/s over one reordering link, {mixed!n} Mbit/s over this and a steady "
-    "link, and {both!n} Mbit/s over two reordering links. RACK-TLP has {rack!n} Mbit/s over one reordering and one "
-    "steady link, and {rack_both!n} Mbit/s over two reordering links."
+    "Two subflows have the sum of the goodputs of each, if the receiver acknowledges each subflow on its own. The "
+    "displacement is one round trip here. RFC 6675 without a judge has {one!n} Mbit/s over one reordering link, "
+    "{mixed!n} Mbit/s over this and a steady link, and {both!n} Mbit/s over two reordering links. RACK-TLP has "
+    "{rack!n} Mbit/s over one reordering and one steady link, and {rack_both!n} Mbit/s over two reordering links."
 )
 TWO_WHY = Sentence(
     "The displacement of each link is repaired on its own subflow, and a subflow that collapses takes nothing from the "
@@ -102,9 +104,9 @@ COUPLED_COUNTER = Sentence(
     "with this threshold."
 )
 COUPLED_STEADY = Sentence(
-    "Without any displacement NewReno has {steady!n} Mbit/s. Its window overflows the queue in slow start and again "
-    "every few seconds. Without SACK only one lost segment is repaired in each round trip. The retransmission timer "
-    "often expires before all are repaired, and much is then sent again that had arrived."
+    "Without any displacement NewReno with the coupled receiver has {steady!n} Mbit/s. Its window overflows the queue "
+    "in slow start and again every few seconds. Without SACK only one lost segment is repaired in each round trip. The "
+    "retransmission timer often expires before all are repaired, and much is then sent again that had arrived."
 )
 STALLS = Sentence(
     "A delay spike reorders no packets, so no detector takes a delayed segment for lost. Only the retransmission timer "
@@ -114,7 +116,8 @@ STALLS = Sentence(
 )
 STALLS_LONG = Sentence(
     "In a stall of {longest} every timer expires, and a judge that recognises this helps. With RFC 6675 the goodput by "
-    "judge is: {goodputs}. With RACK-TLP it is {alone!n} Mbit/s alone and {eifel!n} Mbit/s with Eifel."
+    "judge is: {goodputs}. With RACK-TLP the goodput is {alone!n} Mbit/s without a judge and {eifel!n} Mbit/s with "
+    "Eifel."
 )
 STALLS_FRTO = Sentence(
     "F-RTO, which was made for delay spikes, does not judge the second timeout of a stall (RFC 5682 2.1, step 1), but "

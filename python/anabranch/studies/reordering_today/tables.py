@@ -21,8 +21,8 @@ from anabranch.studies.words import NONE, number
 
 _MEASURED = (
     "Goodput in Mbit/s; share of the sent segments that were spurious retransmissions (as the simulator knows); "
-    "largest amount of data that the receiver held while earlier data was missing. The CSV has all steps and the "
-    "intervals."
+    "largest amount of data that the receiver held while earlier data was missing. The CSV has all displacements and "
+    "the intervals."
 )
 _FEW = 3
 """Steps shown of the second and third measure."""

@@ -7,13 +7,14 @@ NO_BEST = Sentence(
     "scheduler changes as the queues grow from a quarter to four bandwidth-delay products."
 )
 NO_DIFFERENCE = Sentence(
-    "In {count!n} {count:combination|combinations} the choice of the scheduler makes no difference."
+    "In {count!n} {count:combination|combinations} of links, traffic and controller the choice of the scheduler makes "
+    "no difference."
 )
 LEADERS = Sentence(
-    "Of the {cells!n} cells in which the choice matters, {best} leads in {most!n} {most:cell|cells} (alone or within 1 "
-    "% of the first), and {default} in {led!n} {led:cell|cells}."
+    "Of the {cells!n} cells in which the choice of the scheduler matters, {best} leads in {most!n} {most:cell|cells} "
+    "(alone or within 1 % of the first), and {default} in {led!n} {led:cell|cells}."
 )
-EXAMPLES = Sentence("Examples of a change: {examples}.")
+EXAMPLES = Sentence("Examples of combinations whose best scheduler changes with the queue: {examples}.")
 EXAMPLE = Phrase(
     "over {network}, {traffic} with {controller}: {first} with the shortest queue, {last} with the longest"
 )
@@ -39,8 +40,8 @@ LINUX = Sentence(
     "bulk changes by {bulk!n} %."
 )
 LINUX_WHY = Sentence(
-    "The largest loss is with the shortest queue: the send buffer grows with the windows, as in Linux, and the data "
-    "that wait on the slow link fill a small buffer."
+    "Linux's scheduler costs bulk the most goodput with the shortest queue: the send buffer grows with the windows, as "
+    "in Linux, and the data that wait on the slow link fill a small buffer."
 )
 PAGE = Sentence(
     "{scheduler} orders segments by their expected arrival. A page over {network} is loaded up to {sooner!n} % sooner, "
@@ -51,8 +52,8 @@ MESSAGES = Sentence(
     "arrive {sooner!n} % sooner at the 99th percentile."
 )
 MESSAGES_BULK = Sentence(
-    "The goodput of bulk changes by {bulk!n} %, because a copy is sent only when there is no other data. On a shared "
-    "link, other users would pay for the copies."
+    "Redundancy changes the goodput of bulk by {bulk!n} %, because a copy is sent only when there is no other data. On "
+    "a shared link, other users would pay for the copies."
 )
 STUCK = Sentence(
     "A bulk transfer with OLIA and a receive buffer of 512 KiB, over {network} with the longest queues, has "
@@ -64,8 +65,10 @@ STUCK_WHY = Sentence(
     "reason."
 )
 PAPER = Sentence("{agree!n} of {count!n} differences in the BLEST paper have the same sign here, beyond chance.")
-PAPER_AGREE = Sentence("Same sign: {differences}.")
-PAPER_DIFFER = Sentence("Another sign, or not beyond chance: {differences}.")
+PAPER_AGREE = Sentence("Differences in the BLEST paper that have the same sign here: {differences}.")
+PAPER_DIFFER = Sentence(
+    "Differences in the BLEST paper that have another sign here, or are not beyond chance here: {differences}."
+)
 PAPER_ONE = Phrase("{measure} of {scheduler} ({theirs!n} % in the paper, {here!n} % here)")
 PAPER_WHY = Sentence(
     "The paper's default scheduler was that of the kernel of its time, with opportunistic retransmission and "
