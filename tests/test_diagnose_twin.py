@@ -112,7 +112,9 @@ def test_what_would_help_against_a_blocked_buffer_is_tried_and_said(command: Com
     assert by_name["fast only"]["goodput_mbps"] > 4 * found["goodput_mbps"]
     assert not by_name["slow only"]["helps"]
     assert any(one["helps"] and one["kind"] == "scheduler" for one in found["tried"])
-    assert re.match(r"helps: .*: goodput 1\d(\.\d+)? Mbit/s instead of 3\.8\d* Mbit/s \(3 seeds, ", found["sentences"][0])
+    assert re.match(
+        r"helps: .*: goodput 1\d(\.\d+)? Mbit/s instead of 3\.8\d* Mbit/s \(3 seeds, ", found["sentences"][0]
+    )
     assert any(line.startswith("lowers the goodput: ") for line in found["sentences"])
     text = (ROOT / "docs" / "columns.md").read_text("utf-8")
     defined = set(re.findall(r"`(\w+)`", text[text.index("## A diagnosis") : text.index("## Tables")]))

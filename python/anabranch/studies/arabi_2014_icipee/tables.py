@@ -85,7 +85,7 @@ def _baselines(data: Data) -> Table:
     shown: list[list[str | Entry]] = [[label, Entry.of(mean, 2, remark="")] for label, mean in means.items()]
     found: dict[str, float] = {label: mean.mean for label, mean in means.items()}
     for links, label in LINKS.items():
-        found[f"Sum of the goodputs of TCP, {label}"] = sum(found[labels[link]] for link in LONE[links])
+        found[f"Sum of these, {label}"] = sum(found[labels[link]] for link in LONE[links])
         found[f"Rates of the links, {label}"] = RATES[links]
     return Table(
         "Baselines",

@@ -35,6 +35,7 @@ THERE = tuple(sender for sender in SENDERS if sender.axis)
 TODAY = tuple(sender for sender in THERE if sender.receiver == INDEPENDENT)
 LABELS = {sender.axis: sender.detector for sender in THERE}
 ABSENT = "not used: needs SACK"
+ABSENT_IN_CSV = "does not exist there"
 
 NETWORKS = {
     "one": "One subflow over a link that reorders",

@@ -7,6 +7,7 @@ from anabranch.studies.base import Data, Entry, Table
 from anabranch.studies.beside import frame_of
 from anabranch.studies.reordering_today.measures import (
     ABSENT,
+    ABSENT_IN_CSV,
     JUDGES,
     NETWORKS,
     SENDERS,
@@ -82,7 +83,9 @@ def _crossed(data: Data, sweep: str, axis: str, unit: str, title: str, cell: dic
     for sender in SENDERS:
         if not sender.axis:
             rows.append([sender.receiver, sender.detector, ABSENT, *[NONE] * (len(every) + 2 * len(few))])
-            records.append({"receiver": sender.receiver, "detector": sender.detector, "judge": ABSENT, "exists": False})
+            records.append(
+                {"receiver": sender.receiver, "detector": sender.detector, "judge": ABSENT_IN_CSV, "exists": False}
+            )
             continue
         for judge, label in JUDGES.items():
             made = {step: _measured(data, sweep, sender, judge, {**cell, axis: step}) for step in every}
