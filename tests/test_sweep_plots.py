@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import anabranch as ab
 from anabranch.plots import axis
-from anabranch.sweeps import figures, report, time
+from anabranch.sweeps import figures, plots, report, time
 from anabranch.sweeps.document import read
 from anabranch.sweeps.plan import Axes
 from helpers import Command, Page, without_figures
@@ -89,6 +89,16 @@ def test_what_would_be_drawn_as_one_is_refused_with_the_remedy(swept: ab.Sweep) 
     without = ab.sweep(BASE, {"mss": [700]}, seeds=1)
     with pytest.raises(ValueError, match="series=200"):
         without.plot.over_time()
+
+
+def test_an_axis_with_one_value_in_where_makes_no_further_lines(
+    swept: ab.Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plots, "LINES", 1)
+    with pytest.raises(ValueError, match="lines are too many for a figure, which has at most 1"):
+        swept.plot.over("path.1.delay", by=["controller"])
+    ax = swept.plot.over("path.1.delay", by=["controller"], where={"controller": AXES["controller"][0]})
+    assert len(ax.lines) >= 1
 
 
 def test_round_trip_times_of_several_connections_have_no_sum() -> None:

@@ -10,6 +10,7 @@ mod keys;
 mod overrides;
 mod resolved;
 mod routes;
+mod wifi;
 
 const SHORT: &str = "[transfer]\n[[path]]\n";
 

@@ -68,11 +68,13 @@ impl Scenario {
         let at = wifi.out_of_range_from(self.duration.0)?;
         let (name, least) = (&link.name, wifi.least_dbm());
         let (power, metres) = (wifi.received_dbm(at), wifi.distance(at));
+        const NEARER: &str = "bring them nearer, or raise tx_power";
         let (what, remedy) = match wifi.rate {
             Choice::Mcs { mcs, .. } if least > wifi.noticed_dbm() => {
-                (format!("MCS {mcs} is decoded"), "bring them nearer, raise tx_power, or take a lower mcs")
+                let lower = if mcs > 0 { "bring them nearer, raise tx_power, or take a lower mcs" } else { NEARER };
+                (format!("MCS {mcs} is decoded"), lower)
             }
-            _ => ("frames are noticed".into(), "bring them nearer, or raise tx_power"),
+            _ => ("frames are noticed".into(), NEARER),
         };
         Some(if at == 0 {
             format!(

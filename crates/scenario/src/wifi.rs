@@ -102,6 +102,7 @@ fn width(value: &Value, standard: Standard) -> Result<u32, Error> {
 
 /// A rate of the standard, or an algorithm that chooses among them.
 fn rate(value: &Value, standard: Standard, width: u32, phy: &Phy) -> Result<Choice, Error> {
+    let most = phy.modes.iter().map(|m| m.kbps).max().unwrap_or(0);
     word_or(
         value,
         &Choice::NAMES,
@@ -114,7 +115,7 @@ fn rate(value: &Value, standard: Standard, width: u32, phy: &Phy) -> Result<Choi
                 Error::new(problem, format!("its rates in Mbit/s: {}", rates.join(", ")))
             })
         },
-        "54 Mbit/s",
+        &format!("{} Mbit/s", f64::from(most) / 1e3),
     )
 }
 

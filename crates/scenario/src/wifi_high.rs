@@ -167,7 +167,8 @@ fn rate(
                     Error::new(problem, format!("its rates in Mbit/s: {}", rates.join(", ")))
                 })
             };
-            word_or(v, &[("minstrel", minstrel)], written, "65 Mbit/s")
+            let most = known().map(|p| p.kbps).max().unwrap_or(0);
+            word_or(v, &[("minstrel", minstrel)], written, &format!("{:.1} Mbit/s", f64::from(most) / 1e3))
         }),
     }
 }
@@ -184,7 +185,10 @@ fn limits(section: &Section<'_>, standard: Standard, format: Format, like: Like)
         }
     }
     let size = |most: u32| {
-        move |v: &Value| word_or(v, &[("off", 0)], |v| BYTES.read(v, 0, u64::from(most)).map(|n| n as u32), "65535 B")
+        move |v: &Value| {
+            let read = |v: &Value| BYTES.read(v, 0, u64::from(most)).map(|n| n as u32);
+            word_or(v, &[("off", 0)], read, &format!("{most} B"))
+        }
     };
     let ampdu =
         section.or("ampdu_limit", Limits::ampdu_of(format, like), size(Limits::ampdu_of(format, Like::Standard)))?;

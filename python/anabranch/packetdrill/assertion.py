@@ -114,7 +114,8 @@ def _value(node: ast.expr, names: Mapping[str, int]) -> Any:
             return _value(body if _value(test, names) else orelse, names)
         case _:
             raise _WrongError(
-                f"{ast.unparse(node)!r} is not allowed: only names, numbers, comparisons and arithmetic are"
+                f"{ast.unparse(node)!r} is not allowed; allowed: names, numbers, and, or, not, if-else, "
+                "== != < <= > >=, + - * / // %, & | ^ ~ >>"
             )
     if not isinstance(value, bool) and abs(value) > _LARGEST:
         raise _WrongError(f"{ast.unparse(node)!r} is too large")

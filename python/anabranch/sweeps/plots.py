@@ -179,7 +179,7 @@ def groups(
             raise ValueError(f"no axis {name!r}; axes: {', '.join(sweep.axes) or 'none'}{hint(name, sweep.axes)}")
     count = 1
     for name in names:
-        count *= len(sweep.plan.axes.get(name, ()))
+        count *= 1 if name in (where or {}) else len(sweep.plan.axes.get(name, ()))
     if count > LINES:
         raise ValueError(
             f"{count} lines are too many for a figure, which has at most {LINES}; name fewer axes in `by`, or single "

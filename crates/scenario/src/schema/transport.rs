@@ -252,8 +252,9 @@ pub(super) static ACKNOWLEDGEMENTS: &[Key] = &[
         Field,
         Profile,
         "`true`: the delay of ACKs follows the arrivals of data. The delay approaches twice the \
-            interval between two arrivals, and doubles after a delay that ran out, but stays \
-            between `delayed_ack` and the RTT, and below 200 ms (Linux)",
+            interval between two arrivals. After a delay that ran out, the delay doubles, or falls \
+            to `delayed_ack` if the application had answered promptly before. The delay is at most \
+            the RTT and 200 ms, but at least `delayed_ack` (Linux)",
     )
     .often(15, Draw::Any),
     key(
