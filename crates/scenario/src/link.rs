@@ -11,7 +11,7 @@ use super::error::{Error, show};
 use super::middlebox::Middlebox;
 use super::model::{Change, ChangeKind, Direction, Discipline, Loss, Queue, Redraw, Stack, Trace};
 use super::properties::loss;
-use super::reader::{Readable, Section, setting};
+use super::reader::{Section, Way, setting};
 use super::schema::{FASTEST, MOST_BYTES, MOST_PACKETS, PATH};
 use super::units::{BYTES, PACKETS};
 use super::{boxes, discipline, mtu, trace, vary};
@@ -91,33 +91,6 @@ fn direction(section: &Section<'_>, way: &str, stack: Stack) -> Result<Direction
         ecn_threshold: link.value("ecn_threshold")?,
         more: section.more(way)?,
     })
-}
-
-/// One direction of a link's table.
-struct Way<'a> {
-    section: &'a Section<'a>,
-    way: &'a str,
-}
-
-impl<'a> Way<'a> {
-    /// The value for this direction, else that for both, else `default`. Both are read in any case, so that a fault in either
-    /// is found.
-    fn or<T>(&self, key: &str, default: T, parse: impl Fn(&'a Value) -> Result<T, Error>) -> Result<T, Error> {
-        let both = self.section.or(key, default, &parse)?;
-        self.section.or(&format!("{key}{}", self.way), both, parse)
-    }
-
-    /// As [`Way::or`], by the table of keys.
-    fn value_or<T: Readable>(&self, key: &str, default: T) -> Result<T, Error> {
-        let both = self.section.value_or(key, default)?;
-        self.section.value_or(&format!("{key}{}", self.way), both)
-    }
-
-    /// As [`Way::value_or`], with the default of the table of keys.
-    fn value<T: Readable>(&self, key: &str) -> Result<T, Error> {
-        let both = self.section.value(key)?;
-        self.section.value_or(&format!("{key}{}", self.way), both)
-    }
 }
 
 fn redraw(value: &Value) -> Result<Redraw, Error> {

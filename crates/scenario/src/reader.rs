@@ -268,6 +268,40 @@ pub(super) fn deciding<'a>(table: &'a Table, key: &str, written: &str) -> Result
 /// A message about an unknown key lists up to so many keys.
 const MANY: usize = 24;
 
+/// One direction of a table: a key may stand in the table with the direction's suffix, or without
+/// for both directions.
+pub(super) struct Way<'a, 'b> {
+    pub(super) section: &'b Section<'a>,
+    /// `_up` or `_down`.
+    pub(super) way: &'b str,
+}
+
+impl<'a> Way<'a, '_> {
+    /// Returns the key's value for this direction, else its value for both directions, else
+    /// `default`. Reads both values, so that an error in either is found.
+    pub(super) fn or<T>(
+        &self,
+        key: &str,
+        default: T,
+        parse: impl Fn(&'a Value) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let both = self.section.or(key, default, &parse)?;
+        self.section.or(&format!("{key}{}", self.way), both, parse)
+    }
+
+    /// Like [`Way::or`], with the value's form from the table of keys.
+    pub(super) fn value_or<T: Readable>(&self, key: &str, default: T) -> Result<T, Error> {
+        let both = self.section.value_or(key, default)?;
+        self.section.value_or(&format!("{key}{}", self.way), both)
+    }
+
+    /// Like [`Way::value_or`], with the default of the table of keys.
+    pub(super) fn value<T: Readable>(&self, key: &str) -> Result<T, Error> {
+        let both = self.section.value(key)?;
+        self.section.value_or(&format!("{key}{}", self.way), both)
+    }
+}
+
 /// # Panics
 /// If the range of the key `name` is of another type.
 fn made<T: Readable>(setting: Setting, name: &str) -> T {

@@ -3,10 +3,10 @@
 use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
-use super::{Defaults, P90, P95, Way, log_normal, outages, preset, spell};
+use super::{Defaults, P90, P95, log_normal, outages, preset, spell};
 use crate::error::Error;
 use crate::model::{Discipline, Loss, Queue};
-use crate::reader::Section;
+use crate::reader::{Section, Way};
 use crate::schema::CELLULAR;
 use crate::weather::{Cellular, Outages, Rate, Shape, Weather};
 use crate::words::CELLULAR as CELLULAR_PRESETS;

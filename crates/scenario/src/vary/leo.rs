@@ -3,10 +3,10 @@
 use anabranch_stack::time::Duration;
 use toml::{Table, Value};
 
-use super::{Defaults, P90, P95, Way, log_normal, outages, preset, spell};
+use super::{Defaults, P90, P95, log_normal, outages, preset, spell};
 use crate::error::Error;
 use crate::model::{CodelParameters, Discipline, FqCodelParameters, Loss, Queue};
-use crate::reader::{Section, word};
+use crate::reader::{Section, Way, word};
 use crate::schema::LEO;
 use crate::units::TIME;
 use crate::weather::{Gap, Leo, Outages, Rate, Shape, Spell, Weather};

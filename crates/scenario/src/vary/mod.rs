@@ -11,7 +11,7 @@ use toml::Value;
 
 use super::error::Error;
 use super::model::{Discipline, Loss, Queue};
-use super::reader::{Readable, Section, table};
+use super::reader::{Section, Way, table};
 use super::units::{RATE, TIME};
 use super::weather::{Outages, Rate, Spell, Weather};
 use super::words::SHAPES;
@@ -70,24 +70,7 @@ fn preset<'a, T: Copy>(
     Ok((preset, Some(table)))
 }
 
-/// A key of one direction, else of both, else `default`.
-struct Way<'a, 'b> {
-    section: &'b Section<'a>,
-    way: &'static str,
-}
-
-impl<'a> Way<'a, '_> {
-    fn or<T>(&self, key: &str, default: T, parse: impl Fn(&'a Value) -> Result<T, Error>) -> Result<T, Error> {
-        let both = self.section.or(key, default, &parse)?;
-        self.section.or(&format!("{key}{}", self.way), both, parse)
-    }
-
-    /// As [`Way::or`], by the table of keys.
-    fn value_or<T: Readable>(&self, key: &str, default: T) -> Result<T, Error> {
-        let both = self.section.value_or(key, default)?;
-        self.section.value_or(&format!("{key}{}", self.way), both)
-    }
-
+impl Way<'_, '_> {
     /// The keys `rate`, `shape`, `sigma`, `correlation`, `least`, `most`, `ripple`.
     fn rate(&self, default: Rate) -> Result<Rate, Error> {
         let found = Rate {
