@@ -286,7 +286,7 @@ def test_a_comparison_that_time_or_runs_end(monkeypatch: pytest.MonkeyPatch) -> 
     assert (few["runs"], few["ended"], few["comparison"]["pairs"]) == (10, "runs", 3)
     assert few["command"].endswith("--runs 10 --seeds 8")
     assert few["suggestion"] == "--runs 30"
-    # One of the baselines was run, too, but the table has only the given candidates.
+    # Of two runs, one is of a baseline. The table of the first look lists given candidates only.
     one = summary(search(BASE, [PLAIN], seeds=8, runs=2, make_runs=world(throughput)), ["anabranch"], 8)
     assert (one["comparison"], [row["candidate"] for row in one["first_look"]]) == (None, [str(PLAIN)])
     assert f"\n\n{say.LOOKED_GIVEN(seed=1)}\n\n" in text.text(one)

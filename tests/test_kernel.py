@@ -25,7 +25,7 @@ from helpers import Command
 KERNEL = Path(__file__).parent / "kernel"
 FILES = ("linux-6.1.csv", "linux-6.1-seeded.csv")
 ONE_OF_FILES = (FILES[0], pytest.param(FILES[1], marks=pytest.mark.long))
-"""`make test` runs the cases of the first file; `test_kernel_draw` has further cases."""
+"""The first file in `make test`, both in `make check-long`. `test_kernel_draw` has further cases."""
 """Cases measured elsewhere, and those measured with the tool as it is here."""
 
 SEEDS = 20
@@ -421,7 +421,7 @@ def test_anabranch_runs_more_than_once_if_a_change_brings_random_loss(fake: Fake
 
 @pytest.mark.parametrize("names", [("path0", "path1"), ("wifi", "lte")])
 def test_rows_of_a_path_have_the_name_of_its_link(fake: FakeKernel, names: tuple[str, str]) -> None:
-    """The connection has the second path first. Only the first path, with its short queue, drops packets."""
+    """The connection uses the second path first. Only the first path drops packets: its queue is short."""
     scenario = TURNED
     if names[0] == "wifi":
         named = {f"path.{i}.name": name for i, name in enumerate(names)}

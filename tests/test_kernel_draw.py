@@ -113,7 +113,7 @@ def agreement(name: str, numbers: slice) -> tuple[int, dict[int, drawing.Verdict
 
 
 def test_every_second_random_case_agrees_with_linux() -> None:
-    """Nine of twelve at least; the long test has both draws, whole."""
+    """Demands nine of twelve cases. The long test compares all cases of both draws."""
     count, differ = agreement("drawn-2.csv", slice(None, None, 2))
     assert count == 12
     assert len(differ) <= 3, differ

@@ -61,7 +61,8 @@ SCENARIO = (
     "source",
     "json template warnings",
 )
-"""Of `scenario`: messages, quantities, what is described, the table of keys, one table each, whole documents."""
+"""Modules of the crate `scenario`, from the lowest: messages, quantities, the description of a run,
+the table of keys, a module for each table of a document, whole documents."""
 LINES, BODY = 500, 60
 Unit = TypeVar("Unit", bound=Hashable)
 LONG = {"crates/python/src/lib.rs: run": "each argument of the Python function has a line"}

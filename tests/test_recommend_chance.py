@@ -54,7 +54,7 @@ def world(number: int, mean: Callable[[Mapping[str, str]], float], own: float, s
 
 @pytest.fixture(autouse=True, scope="module")
 def checked_once() -> Iterator[None]:
-    """Checks each scenario once: the searches of a test check the same ones again and again."""
+    """Checks each scenario once: hundreds of searches here check the same few scenarios."""
     check = functools.lru_cache(maxsize=None)(ab.Scenario.check)
 
     def check_once(scenario: ab.Scenario, **limits: Any) -> dict[str, Any]:

@@ -39,7 +39,7 @@ AINA = studies.find(NAME)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the quick form."""
+    """The folder with the results of the quick form."""
     return tmp_path_factory.mktemp("study") / "out"
 
 

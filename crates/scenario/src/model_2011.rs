@@ -1,32 +1,35 @@
-//! What a scenario says of the 2011 model, the multipath TCP of ns-3 that four papers measured.
+//! Parameters of a connection of the 2011 model: the multipath TCP of ns-3 that four papers
+//! measured.
 //!
-//! The rules are numbered as in `crates/sim/src/legacy/rules.md`; the crate `sim` carries them out.
+//! Comments cite the numbered rules of `crates/sim/src/legacy/rules.md`. The crate `sim` implements
+//! the model.
 
 /// The model's four congestion controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Controller {
-    /// Each subflow grows and is cut by itself.
+    /// The window of each subflow grows and falls independently.
     Uncoupled,
-    /// Growth and cut in proportion to the sum.
+    /// Growth and reduction depend on the sum of all windows.
     FullyCoupled,
-    /// Growth by alpha over the sum.
+    /// Growth by alpha divided by the sum of all windows.
     LinkedIncreases,
-    /// Growth by alpha over the sum, but not more than a single flow would grow.
+    /// Growth by alpha divided by the sum of all windows, at most that of a single flow.
     RttCompensator,
 }
 
-/// What happens on duplicate acknowledgements (rule 6), named as in the papers' tables.
+/// Reaction to duplicate ACKs (rule 6). Quoted are the names in the papers' tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// "NoPR": fast retransmit at the third.
+    /// "NoPR": fast retransmit at the third duplicate ACK.
     None,
-    /// "D_SACK": the receiver reports data sequence numbers, and duplicates count against the late subflow.
+    /// "D_SACK": the receiver reports data sequence numbers, and duplicate ACKs count against the
+    /// subflow that is late.
     Dsack,
-    /// "Eifel": timestamps, tested on duplicates only.
+    /// "Eifel": timestamps, tested on duplicate ACKs only.
     Eifel,
-    /// "TCP_DOOR": a stub; duplicates are ignored.
+    /// "TCP_DOOR": a stub that ignores duplicate ACKs.
     Door,
-    /// "F_RTO": duplicates are ignored, acknowledgements are discarded on purpose.
+    /// "F_RTO": ignores duplicate ACKs, and discards ACKs on purpose.
     Frto,
 }
 
@@ -47,27 +50,29 @@ pub static RECOVERIES: &[(&str, Recovery)] = &[
     ("frto", Recovery::Frto),
 ];
 
-/// The mean probability with which the original's F_RTO begins to discard acknowledgements. There it is 0.061 times the wall
-/// clock's position in a period, which is uniform in the long run (rule 6.5).
+/// Mean probability with which the original's F_RTO begins to discard ACKs. In the original the
+/// probability is 0.061 times the wall clock's position in a period (rule 6.5). The position is
+/// uniform in the long run, so the mean is half of 0.061.
 pub const ACK_DISCARD: f64 = 0.0305;
 
-/// The sink reads this many octets at a time (rule 2); the rest of a larger segment would stay in
-/// its buffer.
+/// Largest segment size, in octets. The sink reads 2000 octets at a time (rule 2), and the rest of
+/// a longer segment would stay in the buffer.
 pub const LARGEST_MSS: u32 = 2000;
 
-/// The parameters of a connection.
+/// Parameters of a connection of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {
     /// Congestion control.
     pub controller: Controller,
-    /// Answer to duplicate acknowledgements.
+    /// Reaction to duplicate ACKs.
     pub recovery: Recovery,
-    /// Under [`Recovery::Frto`]: the probability, at each acknowledgement, that a burst of acknowledgements is discarded.
+    /// Probability, at each ACK, that the sender begins to discard a burst of ACKs. Used only by
+    /// [`Recovery::Frto`].
     pub ack_discard: f64,
     /// Payload octets of a full segment.
     pub mss: u32,
-    /// A variant that is not the model: its sender with a receiver that acknowledges each subflow in the subflow's order. It
-    /// shows the effect of the model's receiver. Tests use it; no scenario can ask for it.
+    /// True: a variant with a receiver that acknowledges each subflow in the subflow's own order,
+    /// to show the effect of the model's receiver. Only tests set this field.
     pub standard_receiver: bool,
 }
 

@@ -206,7 +206,7 @@ def _long(found: "Estimate") -> str:
 
 
 _BBR = "bbr"
-"""The controller that ignores the key `reduction`."""
+"""The controller that reduces cwnd itself, so that the key `reduction` has no effect."""
 
 
 def _in_force(resolved: Mapping[str, Any]) -> Iterator[str]:

@@ -62,6 +62,9 @@ def _cut(found: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _missing(found: Mapping[str, Any]) -> tuple[int, int]:
-    """Acknowledged octets that were not found in the files: all, and those of subflows that are in the capture."""
+    """Return the number of acknowledged octets that the captures lack.
+
+    First of all subflows, then only of the subflows that the captures contain.
+    """
     missing = found["missing_bytes"] if found["bytes_delivered"] else 0
     return missing, min(missing, sum(flow["missing_bytes"] for flow in found["subflows"]))

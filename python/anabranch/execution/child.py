@@ -1,8 +1,8 @@
-"""A new interpreter that answers requests of one thread of this process.
+"""A child process, a new Python interpreter, that answers requests of one thread of this process.
 
-It is no fork, which threads and locks of this process would not survive, and it does not import the
-script of the user. It ends when this process does, however that ends, because its standard input
-ends then.
+The child is not forked: threads and locks of this process would not survive a fork. The child does
+not import the user's script. The child ends when this process ends for any reason, because the
+child's standard input ends then.
 """
 
 import contextlib
@@ -25,14 +25,14 @@ _START = (
 
 
 class ChildEndedError(Exception):
-    """The process ended without an answer.
+    """Raised if the child process ends without an answer.
 
     Attributes
     ----------
     status : int or None
-        Exit status; negative for a signal.
+        Exit status of the child; the negative number of a signal that ended it.
     late : bool
-        True if the process was killed because the answer took too long.
+        True if the child was killed because its answer took longer than the limit.
     """
 
     def __init__(self, status: int | None, *, late: bool) -> None:
@@ -42,17 +42,17 @@ class ChildEndedError(Exception):
 
 
 class ChildClosedError(Exception):
-    """`Child.end` was called before there was an answer."""
+    """Raised by `Child.ask` if another thread calls `Child.end` before the answer arrives."""
 
 
 class Child:
-    """A process that answers one request at a time. The first request starts it.
+    """A child process that answers one request at a time. The first request starts the process.
 
     Parameters
     ----------
     answer : str
-        The function that answers a request, such as ``"anabranch.sweeps.process:answer"``. Request
-        and answer are pickled.
+        Module and name of the function that the child calls with each request, such as
+        ``"anabranch.sweeps.process:answer"``. Requests and answers are pickled.
     """
 
     def __init__(self, answer: str) -> None:
@@ -63,21 +63,22 @@ class Child:
         self._ready: subprocess.Popen[bytes] | None = None
 
     def ask(self, request: Any, limit: float | None = None) -> Any:
-        """Return the answer to `request`.
+        """Send `request` to the child and return its answer.
 
         Parameters
         ----------
         request : object
-            What the function is called with.
+            Argument of the function in the child.
         limit : float, optional
-            Seconds after which the process is killed. The start of the process does not count.
+            Seconds that the answer may take; then the child is killed. The start of the child does
+            not count.
 
         Raises
         ------
         ChildEndedError
-            If the process ends without an answer. The next request starts a new one.
+            If the child ends without an answer. The next request starts a new child.
         ChildClosedError
-            If `end` is called meanwhile, or was called before.
+            If `end` was called before the answer arrived.
         """
         process = self._started()
         late = threading.Event()
@@ -95,7 +96,7 @@ class Child:
             pickle.dump(request, process.stdin)
             process.stdin.flush()
             return pickle.load(process.stdout)
-        except (OSError, EOFError, pickle.UnpicklingError, ValueError):  # ValueError: a pipe that was closed
+        except (OSError, EOFError, pickle.UnpicklingError, ValueError):  # ValueError: the pipe is closed
             with self._lock:
                 if self._over:
                     raise ChildClosedError from None
@@ -107,7 +108,7 @@ class Child:
                 timer.cancel()
 
     def end(self) -> None:
-        """Kill the process, even while it answers. No other one is started."""
+        """Kill the child, even while it answers. `ask` then starts no further child."""
         with self._lock:
             self._over = True
             process, self._process = self._process, None
@@ -119,7 +120,7 @@ class Child:
             if self._over:
                 raise ChildClosedError
             if self._process is None:
-                # Ctrl-C goes to all processes of the terminal; this one is ended by us.
+                # In a session of its own the child gets no Ctrl-C of the terminal: `end` ends it.
                 self._process = subprocess.Popen(
                     [sys.executable, "-c", _START, json.dumps(sys.path), self._answer],
                     stdin=subprocess.PIPE,
@@ -144,9 +145,9 @@ def _close(process: "subprocess.Popen[bytes]") -> None:
 
 
 def serve(name: str) -> None:
-    """In the process: answer requests with the function `name` until standard input ends.
+    """Answer requests with the function `name` until standard input ends; runs in the child.
 
-    What the function prints goes to standard error.
+    Text that the function prints goes to standard error.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -165,7 +166,10 @@ def serve(name: str) -> None:
 
 
 def _read(requests: BinaryIO, waiting: "queue.SimpleQueue[Any]") -> None:
-    """Take requests. End the process, even while it answers, when standard input ends."""
+    """Put the requests from standard input into `waiting`.
+
+    When standard input ends, end the child, even while it answers a request.
+    """
     status = 1
     try:
         while True:

@@ -311,7 +311,7 @@ def compare_kernel(
     runner.kernel(spec["kernel"])
     paths = len(spec["paths"])
     chance = any(way["loss"] or way["jitter_us"] for path in spec["paths"] for way in path.values())
-    # A change to 100 % or to 0 % leaves nothing to chance.
+    # A change to a loss of 100 % or 0 % makes no run random.
     chance = chance or any(event.get("loss", 0) not in {0, 1} for event in spec["events"])
     own = runs if chance or vary else 1
     seed, sender = resolved["seed"], "client" if spec["direction"] == "up" else "server"

@@ -160,7 +160,7 @@ def _sysctl(c: dict[str, Any], off: dict[str, bool]) -> dict[str, str]:
 
 
 def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
-    """One direction of the path with index `i` in the scenario."""
+    """Return one direction of the path with index `i`, as the guest's runner takes it."""
 
     def refuse(key: str, value: object, why: str) -> KernelError:
         return _refused(f"path[{i}].{key}", str(value), why)
@@ -194,7 +194,11 @@ def _way(i: int, way: str, d: dict[str, Any]) -> dict[str, Any]:
 
 
 def _events(path: int, i: int, link: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the changes of a link: `path` is its place in `connection.paths`, `i` its index in the scenario."""
+    """Return the changes of `link` over time as the guest's runner takes them.
+
+    `path` is the link's place in `connection.paths`, `i` its index in the scenario's list of links.
+    Raises KernelError for a link that the runs of Linux cannot have.
+    """
     if link["wifi"] is not None:
         raise _refused(f"path[{i}].wifi", "a radio", "the kernel's links are wires")
     if link["middleboxes"]:

@@ -177,10 +177,11 @@ def settle(figure: Figure) -> None:
 
 
 def _round_positions(figure: Figure) -> None:
-    """Round the edges of the axes to 1e-8 of the figure.
+    """Round the edges of each axes to 1e-8 of the figure's size.
 
-    The solver of the constrained layout adds in the order of memory addresses. So the last bits of
-    a position depend on what the process has drawn before, and with them the bytes of the file.
+    The solver of matplotlib's constrained layout adds terms in the order of memory addresses. So
+    the last bits of the positions, and the bytes of SVG and PDF files, would depend on the figures
+    that the process has drawn before.
     """
     for ax in figure.axes:
         box = ax.get_position(original=True)

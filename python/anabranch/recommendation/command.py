@@ -173,7 +173,9 @@ def again(asked: Sequence[str] | Mapping[str, Any], runs: int | None, seed: int,
 
 
 def has_candidates(text: str) -> bool:
-    """Return whether the command `text`, from `again`, compares given candidates: then it ends with their seeds.
+    """True if the command `text` compares given candidates.
+
+    `again` makes the command; with given candidates, it ends with their number of seeds.
 
     >>> has_candidates(again(["anabranch", "recommend"], 60, 1, 8)), has_candidates(again({}, None, 1, 8))
     (True, True)

@@ -167,7 +167,10 @@ class Comparison:
         return order(GOALS["throughput"], alone)[0] if alone else None
 
     def rivals(self, chosen: Candidate) -> list[Candidate]:
-        """Return what `chosen` has to be compared with: the best baseline, and the best of the others by the goal."""
+        """Return the candidates that `chosen` is compared with.
+
+        These are the best baseline, and the best other candidate by the goal.
+        """
         best = next((one for one in self.able() if one != chosen), None)
         return [one for one in dict.fromkeys((self.baseline(), best)) if one is not None and one != chosen]
 

@@ -116,7 +116,10 @@ def compared(comparison: Mapping[str, Any]) -> Table:
 
 
 def looked(summary: Mapping[str, Any], most: int | None = None) -> Table:
-    """Return what each candidate of the first look, or each given one, had with the first seed; at most `most` rows."""
+    """Return the table of the runs with the first seed, with at most `most` rows.
+
+    A row has the measures of one candidate: of the first look, or a given candidate.
+    """
     goal, *others = _ordered(GOALS[summary["goal"]].name)
     rows = sorted(summary["first_look"], key=lambda row: row[goal.name][0] * (-1 if goal.more else 1))[:most]
     columns = [Column((say.COLUMN_CANDIDATE,), [row["candidate"] for row in rows], left=True)]

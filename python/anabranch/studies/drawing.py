@@ -1,4 +1,4 @@
-"""Drawing the figures of a study: while its sweeps are run, and afterwards on all cores."""
+"""Draws the figures of a study: in a thread while the sweeps run, then in further processes, too."""
 
 import contextlib
 import queue
@@ -21,23 +21,25 @@ if TYPE_CHECKING:
     from anabranch.sweeps.store import Store
 
 KINDS = ("svg", "png", "pdf")
-"""Kinds of files of each figure."""
+"""File formats of each figure."""
 _FIGURES_PER_PROCESS = 2
-"""Figures that are left for each further process at least: its start takes as long as a figure."""
+"""Least number of undrawn figures for each further process, which takes as long to start as to draw
+one figure."""
 
 
 class Drawing(threading.Thread):
-    """Closes each sweep that has been run, and draws the figures that need no other sweep, while the next sweep is run.
+    """A thread that closes complete sweeps of a study and draws figures while the next sweep runs.
 
-    The engine does not hold Python's lock, so this takes time that the cores have left. matplotlib
-    does hold the lock: when all sweeps have been run, further processes draw the rest.
+    A figure is drawn as soon as all sweeps that it shows are complete. The engine does not hold
+    Python's global lock, so the thread draws while the engine runs. matplotlib holds the lock, so
+    two threads cannot draw at once: after the last sweep, further processes help.
 
     Attributes
     ----------
     data : Data
-        The sweeps so far; all of them after `finish`.
+        The complete sweeps; after `finish`, all sweeps.
     files : dict
-        Files of a figure by kind, by the figure's name.
+        For each figure that has been drawn, the content of its files by format.
     """
 
     def __init__(self, task: "Task", opened: "Mapping[str, Store]") -> None:
@@ -53,11 +55,15 @@ class Drawing(threading.Thread):
         self._left = list(task.figures)
 
     def over(self, sweep: str) -> None:
-        """Note that all runs of `sweep` have been made."""
+        """Tell the thread that all runs of `sweep` have been made."""
         self._over.put(sweep)
 
     def run(self) -> None:
-        """Draw until `finish`. A figure that fails is drawn again by `products`, which reports the error."""
+        """Close sweeps and draw figures until `finish` is called.
+
+        Errors are ignored: `studies.run.products` draws a figure that is missing again, and reports
+        the error.
+        """
         name: str | None = ""
         while name is not None:
             with contextlib.suppress(Exception):
@@ -68,7 +74,7 @@ class Drawing(threading.Thread):
             name = self._over.get()
 
     def finish(self) -> Data:
-        """Close the sweeps that are left, and wait for the figures if the thread was started."""
+        """Close all sweeps. If the thread was started, wait until all figures are drawn."""
         for name in self._opened:
             self._close(name)
         if self.is_alive():
@@ -78,10 +84,10 @@ class Drawing(threading.Thread):
         return self.data
 
     def _share(self) -> None:
-        """Draw in further processes what this thread has not yet begun."""
+        """Draw the figures that the thread has not begun, in further processes."""
         study = self._task.study
         if study.name not in names() or find(study.name) is not study:
-            return  # the processes find a study by its name
+            return  # a further process looks the study up by its name
         wanted = min(cores() - 1, len(self._left) // _FIGURES_PER_PROCESS)
         children = [Child(f"{__name__}:answer") for _ in range(wanted)]
         threads = [threading.Thread(target=self._draw_in, args=(child,), daemon=True) for child in children]
@@ -101,7 +107,7 @@ class Drawing(threading.Thread):
                 self.files[figure] = child.ask((self._task.study.name, figure, folders, self._task.quick))
 
     def _taken(self) -> Iterator[str]:
-        """Yield figures whose sweeps are complete, each to one caller."""
+        """Yield names of figures whose sweeps are complete. No two callers get the same figure."""
         while True:
             with self._taking:
                 ready = [figure for figure in self._left if self._is_ready(figure)]
@@ -122,11 +128,23 @@ class Drawing(threading.Thread):
 
 
 _READ: dict[tuple[str, bool], Data] = {}
-"""In a process that draws: what it has read."""
+"""In a further process: the runs that `answer` has read, by study and form (quick or full)."""
 
 
 def answer(request: tuple[str, str, Mapping[str, Path], bool]) -> dict[str, bytes]:
-    """In a further process: draw a figure of a study whose sweeps are stored in folders."""
+    """Draw one figure in a further process.
+
+    Parameters
+    ----------
+    request : tuple
+        Names of the study and of the figure; the folder of each sweep, by the sweep's name; whether
+        this is the quick form.
+
+    Returns
+    -------
+    dict
+        Content of the figure's files, by format.
+    """
     name, figure, folders, quick = request
     if (name, quick) not in _READ:
         sweeps = {sweep: store.read(folder) for sweep, folder in folders.items()}
@@ -136,7 +154,7 @@ def answer(request: tuple[str, str, Mapping[str, Path], bool]) -> dict[str, byte
 
 
 def draw(study: Study, name: str, data: Data, kinds: Iterable[str]) -> dict[str, bytes]:
-    """The figure `name` as files of several kinds; the same bytes each time."""
+    """Return the figure `name` in several file formats. Equal runs give equal bytes."""
     from matplotlib import style as looks
 
     from anabranch.plots.files import octets
@@ -148,7 +166,7 @@ def draw(study: Study, name: str, data: Data, kinds: Iterable[str]) -> dict[str,
 
 
 def drawn(study: Study, name: str, data: Data) -> "Figure":
-    """The figure `name`, laid out once for all kinds of files."""
+    """Return the figure `name`, laid out once for all file formats."""
     from matplotlib.figure import Figure as Canvas
 
     from anabranch.plots import fit

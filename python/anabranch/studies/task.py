@@ -1,4 +1,4 @@
-"""What of a study is to be made."""
+"""Which tables, figures and sweeps of a study a command makes."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,16 @@ from anabranch.sweeps.plan import PlanData
 
 @dataclass(frozen=True)
 class Task:
-    """What of a study is to be made.
+    """A study, and which of its tables and figures are made.
 
     Attributes
     ----------
     study : Study
-        Which.
+        The study.
     quick : bool
-        One seed, and only what belongs to the quick form.
+        True: one seed, and only the sweeps, tables and figures of the quick form.
     only : tuple of str
-        Names of tables and figures; all, and the report, if empty.
+        Names of the tables and figures to make. If empty: all of them, and the report.
     """
 
     study: Study
@@ -37,7 +37,7 @@ class Task:
 
     @property
     def sweeps(self) -> list[str]:
-        """Names of the sweeps that are needed."""
+        """Names of the sweeps that the tables and figures to make show."""
         if not self.only:
             return [name for name, quick in self.study.sweeps.items() if quick or not self.quick]
         needed = {name for table in self.tables for name in self.needs(self.study.tables[table])}
@@ -45,14 +45,14 @@ class Task:
         return [name for name in self.study.sweeps if name in needed]
 
     def needs(self, spec: TableSpec | FigureSpec) -> list[str]:
-        """The sweeps that a table or figure shows: in the quick form those that belong to it."""
+        """Names of the sweeps that a table or figure shows; in the quick form, only its sweeps."""
         return [name for name in spec.needs if spec.full or not self.quick or self.study.sweeps[name]]
 
     def _wanted(self, name: str, *, full: bool) -> bool:
         return name in self.only if self.only else not (full and self.quick)
 
     def plans(self) -> dict[str, PlanData]:
-        """The plans of the sweeps, validated."""
+        """Return the validated plan of each sweep, by the sweep's name."""
         return {
             name: read(self.study.file(name, quick=self.quick), seeds=1 if self.quick else None) for name in self.sweeps
         }

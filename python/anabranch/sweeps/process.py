@@ -1,6 +1,6 @@
-"""A process that makes the runs of algorithms written in Python, for one thread of this process.
+"""A child process that makes the runs with algorithms in Python, for one thread of this process.
 
-The code of the algorithms comes with each run.
+Each request carries the pickled code of the run's algorithms.
 """
 
 from anabranch.execution.child import Child, ChildClosedError, ChildEndedError
@@ -8,19 +8,24 @@ from anabranch.sweeps.plan import Options, engine
 from anabranch.sweeps.task import FAILED, Record, Stop, Task, machine, perform
 
 _KILL_AFTER = 5.0
-"""Seconds after the timeout of a run until its process is killed; the run may end before by itself."""
+"""Seconds from the timeout of a run to the kill of its process. Most runs end by themselves before."""
 
 
 class Process:
-    """The process of one thread; it is started when the first run is made."""
+    """The child process of one thread. The first run starts the child."""
 
     def __init__(self) -> None:
         self._child = Child(f"{__name__}:answer")
 
     def perform(self, task: Task, options: Options) -> Record:
-        """Make a run there. `Stop` if the process was ended meanwhile.
+        """Make a run in the child process.
 
-        A process that dies of a run, or does not come to an end with it, costs this run only.
+        If a run kills the child, or does not end in time, only this run fails.
+
+        Raises
+        ------
+        Stop
+            If `end` was called before the run ended.
         """
         limit = None if options.timeout is None else options.timeout + _KILL_AFTER
         try:
@@ -32,12 +37,12 @@ class Process:
         return record
 
     def end(self) -> None:
-        """Kill the process; what it makes is lost. No other one is started."""
+        """Kill the child; its run is lost. No further child is started."""
         self._child.end()
 
 
 def answer(request: tuple[Task, Options]) -> Record:
-    """In the process: make a run."""
+    """Make a run in the child process."""
     return perform(*request)
 
 

@@ -5,7 +5,8 @@ TEXT = """\
 #
 #   anabranch check FILE             cells, runs, and how long they will take
 #   anabranch sweep FILE             a table, one line a cell; nothing is written
-#   anabranch sweep FILE --out DIR   keeps every run, with figures and a report; repeat it to make missing runs
+#   anabranch sweep FILE --out DIR   keeps every run, with figures and a report; repeated, the
+#                                    command makes the missing runs
 
 seeds = 5                              # 1 to 5; or a list, [1, 7]; or as many as a precision needs: "until 1 %"
 # timeout = "60 s"                     # wall-clock time that a run may take; no limit if not given

@@ -94,7 +94,8 @@ class Precision(NamedTuple):
 
         >>> from anabranch.sweeps.paired import Interval
         >>> print(Precision(0.01, cap=10).said(10, [Interval(10, 100.0, 96.0, 104.0)]))
-        10 seeds, the maximum: half the width of the 95 % interval of goodput_mbps is up to 4 % of the mean, ...
+        10 seeds, the maximum: half the width of the 95 % interval of goodput_mbps is up to 4 % of the mean,
+        more than the 1 % that was asked for.
         >>> print(Precision(0.01).said(10, [Interval(1, 100.0, math.nan, math.nan), Interval(0, math.nan, 0.0, 0.0)]))
         10 seeds: no cell has two runs with a value of goodput_mbps, so there is no interval.
         """

@@ -7,7 +7,7 @@ fn read(keys: &str) -> Result<(), String> {
     parse(&text, "test", &[], None).map(|_| ()).map_err(|e| e.to_string())
 }
 
-/// The text behind "such as" in the message on `keys`.
+/// Returns the value that the message on `keys` gives as an example.
 fn example(keys: &str) -> String {
     let told = read(keys).unwrap_err();
     told.split("such as \"").nth(1).unwrap_or_else(|| panic!("{told}")).split('"').next().unwrap().into()

@@ -25,12 +25,12 @@ pub fn alpha(shares: impl Iterator<Item = Share>) -> f64 {
     sum * best / (rate * rate)
 }
 
-/// True if the growth under `controller` depends on alpha.
+/// True if the growth of the window under `controller` depends on alpha (rule 5.3).
 pub fn uses_alpha(controller: Controller) -> bool {
     matches!(controller, Controller::LinkedIncreases | Controller::RttCompensator)
 }
 
-/// Rule 5.3: growth at one acknowledgement in congestion avoidance.
+/// Returns the growth of the window, in segments, at one ACK in congestion avoidance (rule 5.3).
 pub fn growth(controller: Controller, window: f64, total: f64, alpha: f64) -> f64 {
     match controller {
         Controller::Uncoupled => 1.0 / window,
@@ -40,7 +40,7 @@ pub fn growth(controller: Controller, window: f64, total: f64, alpha: f64) -> f6
     }
 }
 
-/// Rule 5.4: the window after a cut, by duplicates or timeout alike.
+/// Returns the window, in segments, after the third duplicate ACK or a timeout (rule 5.4).
 pub fn cut(controller: Controller, window: f64, total: f64) -> f64 {
     let cut = match controller {
         Controller::FullyCoupled => window - total / 2.0,

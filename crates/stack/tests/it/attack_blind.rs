@@ -130,8 +130,9 @@ fn data_without_the_right_mapping_have_no_place() {
     v.works();
 }
 
-/// RFC 5961 5, RFC 9293 3.10.7.4: old acknowledgements, and acknowledgements of unsent data, move no number and no window. At most
-/// ten of them are answered in five seconds.
+/// RFC 5961 5, RFC 9293 3.10.7.4: ACKs below SND.UNA less the largest window, and ACKs of unsent
+/// data, change neither SND.UNA nor the window. At most ten of these ACKs are answered in five
+/// seconds.
 #[test]
 fn old_and_future_acknowledgements_move_nothing() {
     for mptcp in [false, true] {

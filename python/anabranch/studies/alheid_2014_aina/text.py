@@ -269,7 +269,9 @@ def _smallest_buffer(data: Data, model: str) -> str:
 
 
 def least_memory(sizes: Mapping[str, Sequence[float]]) -> str:
-    """Return the recoveries with the smallest maximum of their `sizes` (packets), and the span of their sizes.
+    """Name the recoveries whose largest buffer is the smallest, with the range of their `sizes`.
+
+    `sizes`: peak sizes of the reordering buffer, in packets, by the name of the recovery.
 
     >>> least_memory({"eifel": [302.0, 578.0], "frto": [229.0, 233.0], "dsack": [227.0, 233.0]})
     'F-RTO and D-SACK, 227 to 233 packets'

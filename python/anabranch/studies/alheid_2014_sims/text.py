@@ -256,7 +256,9 @@ def _winner(data: Data, model: str) -> str:
 
 
 def winners(rates: Mapping[str, float]) -> str:
-    """Return the recoveries with the highest of `rates`; without a clear gain, all that are as good as none.
+    """Name the recoveries with the highest of `rates` (Mbit/s, by name of the recovery).
+
+    If no recovery gains clearly over no recovery, name all that are as good as no recovery.
 
     >>> winners({"none": 4.0, "dsack": 8.0, "door": 8.0}), winners({"none": 4.0, "dsack": 4.01, "frto": 2.0})
     ('D-SACK and TCP-DOOR', 'NoPR and D-SACK')

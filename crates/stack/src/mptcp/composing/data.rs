@@ -149,9 +149,9 @@ impl Composing<'_> {
         self.w.fast.is_on() && self.recv.has_fixed_buffer() && !self.distribution.counts_bursts() && !validated
     }
 
-    /// An acknowledgement on `id` of a quiet connection. While only predicted segments arrive, two
-    /// acknowledgements differ in their numbers only, since predicted segments leave no hole, are
-    /// no duplicates and have the ECN marks of those before (`Subflow::expects`).
+    /// Builds a pure ACK on the subflow `id` from the template of the subflow's last ACK. The
+    /// template holds while only predicted segments (`Subflow::expects`) arrive: these leave no
+    /// hole, are no duplicates and carry equal ECN marks, so two ACKs differ in their numbers only.
     #[inline(always)]
     pub fn next_acknowledgement(&mut self, now: Instant, id: SubflowId) -> Outgoing {
         let basis =
@@ -179,10 +179,10 @@ impl Composing<'_> {
         outgoing
     }
 
-    /// Counts a segment of `len` octets that was sent on `id`. Returns true if it ends a burst and
-    /// must have PSH: the burst is as long as a packet that Linux makes for segmentation offload
-    /// (`tcp_tso_autosize`: what is paced in a millisecond, at least two segments), or the window
-    /// has no room for another segment.
+    /// Counts a segment of `len` octets that was sent on the subflow `id`. Returns true if the
+    /// segment ends a burst and must carry PSH (only with `push_acks`). A burst ends when it is as
+    /// long as a packet that Linux hands to segmentation offload (`tcp_tso_autosize`: the octets
+    /// paced in one millisecond, at least two segments), or when no segment can follow.
     #[cold]
     fn ends_burst(&mut self, now: Instant, id: SubflowId, len: u32) -> bool {
         let queued = self.w.paths.members[id].ahead.octets() > 0;

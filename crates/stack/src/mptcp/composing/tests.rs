@@ -1,5 +1,5 @@
-//! Tests of [`Composing`](super::Composing). They build the parts of a connection that it borrows,
-//! without a `Connection`.
+//! Tests of [`Composing`](super::Composing). Each test builds the parts of a connection that
+//! `Composing` borrows, without a whole `Connection`.
 
 use crate::config::Config;
 use crate::event::SendKind;

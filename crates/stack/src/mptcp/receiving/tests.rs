@@ -1,5 +1,5 @@
-//! Tests of [`Receiving`](super::Receiving). They build the parts of a connection that it borrows,
-//! without a `Connection`.
+//! Tests of [`Receiving`](super::Receiving). Each test builds the parts of a connection that
+//! `Receiving` borrows, without a whole `Connection`.
 
 use super::Refusal;
 use crate::config::Config;
